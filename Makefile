@@ -1,0 +1,53 @@
+# The only commands of this project, for people and for CI alike.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := demo
+
+.PHONY: help demo test check format test-long test-gpu bench clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/made:
+	@$(PYTHON) -c 'import sys; sys.exit("unskew needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; run make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/demo-ready: pyproject.toml | $(VENV)/made
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/test-ready: pyproject.toml constraints.txt | $(VENV)/made
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: $(VENV)/demo-ready ## audit a skewed source, homogenize it, write dataset and report
+	$(BIN)/unskew audit calculator/dcfg
+	$(BIN)/unskew generate calculator/dcfg --homogenize length -n 100000 -o $(DEMO)/dataset
+	$(BIN)/unskew audit calculator/dcfg --after $(DEMO)/dataset --report $(DEMO)/report.html
+
+test: $(VENV)/test-ready ## the whole test suite
+	$(BIN)/python -m pytest
+
+test-long: $(VENV)/test-ready ## the tests that take minutes
+	$(BIN)/python -m pytest -m long
+
+test-gpu: $(VENV)/test-ready ## the tests that need an accelerator
+	$(BIN)/python -m pytest -m gpu
+
+check: $(VENV)/test-ready ## formatting, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/test-ready ## format and fix what can be fixed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/test-ready ## print the speed figures
+	$(BIN)/python -m bench.calculator
+	$(BIN)/python -m bench.homogenize
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,143 @@
+"""A batch of examples as columns: one row, one example (the paper's S)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.errors import UnskewError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+
+# An Arrow array (text, nested values) or a NumPy array whose first axis is the row.
+Column: TypeAlias = "NDArray[Any] | pa.Array"
+EXAMPLE = "example"  # the one column of a batch of plain Python objects
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Columns of equal length; nothing in a batch is changed once it is made."""
+
+    columns: Mapping[str, Column]
+
+    def __post_init__(self) -> None:
+        """Refuse columns that do not line up."""
+        lengths = {name: len(column) for name, column in self.columns.items()}
+        if len(set(lengths.values())) != 1:
+            raise UnskewError(f"columns of a batch have lengths {lengths}; make them equal")
+
+    @classmethod
+    def of(cls, examples: Sequence[object]) -> Batch:
+        """Wrap plain Python objects, whatever they are, in one column."""
+        column = np.empty(len(examples), dtype=object)
+        for row, example in enumerate(examples):  # a slice would unpack lists and texts
+            column[row] = example
+        return cls({EXAMPLE: column})
+
+    @classmethod
+    def from_arrow(cls, table: pa.RecordBatch | pa.Table) -> Batch:
+        """Take over the columns of an Arrow table or record batch without copying."""
+        import pyarrow as pa
+
+        columns = {}
+        for name in table.column_names:
+            column = table.column(name)
+            if isinstance(column, pa.ChunkedArray):
+                column = column.combine_chunks()
+            columns[name] = column
+        return cls(columns)
+
+    def __len__(self) -> int:
+        """Return the number of examples."""
+        return len(next(iter(self.columns.values())))
+
+    def filter(self, keep: NDArray[np.bool_]) -> Batch:
+        """Return the rows where ``keep`` is true, in order."""
+        return self._each(lambda c: c[keep] if isinstance(c, np.ndarray) else c.filter(keep))
+
+    def head(self, n: int) -> Batch:
+        """Return the first ``n`` rows."""
+        return self._each(lambda c: c[:n])
+
+    def examples(self) -> Iterator[Any]:
+        """Yield one example a row: the plain object itself, or a dict of the columns."""
+        if tuple(self.columns) == (EXAMPLE,):
+            yield from self.columns[EXAMPLE].tolist()
+            return
+        names = tuple(self.columns)
+        lists = [column.tolist() for column in self.columns.values()]
+        for row in zip(*lists, strict=True):
+            yield dict(zip(names, row, strict=True))
+
+    def to_arrow(self) -> pa.Table:
+        """Return an Arrow table; plain objects that are dicts become one column a key."""
+        import pyarrow as pa
+
+        if tuple(self.columns) == (EXAMPLE,):
+            rows = list(self.examples())
+            try:
+                if rows and all(isinstance(row, dict) for row in rows):
+                    return pa.Table.from_pylist(rows)
+                return pa.table({EXAMPLE: pa.array(rows)})
+            except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+                raise UnskewError(
+                    f"examples cannot be stored as columns ({str(error).splitlines()[0]}); "
+                    "return a dict of numbers, texts and lists"
+                ) from error
+        return pa.table({name: pa.array(column) for name, column in self.columns.items()})
+
+    def _each(self, change: Any) -> Batch:
+        return Batch({name: change(column) for name, column in self.columns.items()})
+
+
+def concatenate(batches: Sequence[Batch]) -> Batch:
+    """Join batches that have the same columns, in order."""
+    import pyarrow as pa
+
+    first = batches[0]
+    if len(batches) == 1:
+        return first
+    columns: dict[str, Column] = {}
+    for name, column in first.columns.items():
+        parts = [batch.columns[name] for batch in batches]
+        joined = np.concatenate if isinstance(column, np.ndarray) else pa.concat_arrays
+        columns[name] = joined(parts)
+    return Batch(columns)
+
+
+def is_text(column: Column) -> bool:
+    """Whether a column is Arrow text, of whatever layout."""
+    import pyarrow as pa
+
+    if isinstance(column, np.ndarray):
+        return False
+    kind = column.type
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def text_bytes(column: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the UTF-8 bytes of a text column end to end and its n + 1 row offsets."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(column.type):
+        column = column.cast(pa.string())
+    _, offsets, data = column.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)[column.offset : column.offset + len(column) + 1]
+    flat = np.empty(0, np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
+    return flat, ends.astype(np.int64)
+
+
+def text_column(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.Array:
+    """Make a text column of UTF-8 bytes and n + 1 row offsets."""
+    import pyarrow as pa
+
+    ends = pa.py_buffer(offsets.astype(np.int32))
+    return pa.StringArray.from_buffers(len(offsets) - 1, ends, pa.py_buffer(data))

@@ -1,0 +1,121 @@
+"""Datasets on disk: a folder of Parquet parts, the recipe, and a manifest written last.
+
+DIR/recipe.json    DIR/data/train-00000-of-00002.parquet …    DIR/manifest.json
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unskew.batch import Batch
+from unskew.errors import UnskewError
+from unskew.files import written_whole
+from unskew.recipe import Recipe
+from unskew.tally import Tally
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+RECIPE, MANIFEST = "recipe.json", "manifest.json"
+_META = b"unskew"  # in each part: the recipe's hash and the part's own tally
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A finished dataset; open one with ``Dataset.open(folder)``."""
+
+    folder: Path
+    recipe: Recipe
+    manifest: dict[str, Any]
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Dataset:
+        """Open a folder that ``unskew generate`` finished."""
+        path = Path(folder)
+        if not (path / RECIPE).is_file():
+            raise UnskewError(f"{path} is no dataset (no {RECIPE} in it); make one with generate")
+        recipe = Recipe.read(path / RECIPE)
+        try:
+            manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise UnskewError(f"{path} is not finished; run its generate command again") from None
+        except (OSError, ValueError) as error:
+            raise UnskewError(f"{path / MANIFEST} cannot be read: {error}") from error
+        return cls(path, recipe, manifest)
+
+    def __len__(self) -> int:
+        """Return the number of examples."""
+        return int(self.manifest["rows"])
+
+    @cached_property
+    def tally(self) -> Tally:
+        """What was drawn, dropped and kept to make it."""
+        return Tally.from_dict(self.manifest["tally"])
+
+    @property
+    def parts(self) -> list[Path]:
+        """The Parquet parts, in order."""
+        return [self.folder / part["file"] for part in self.manifest["parts"]]
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the examples, part after part."""
+        for part in self.parts:
+            yield from read_parquet(part)
+
+
+def part_path(folder: Path, index: int, count: int, split: str = "train") -> Path:
+    """Return where a part lies, in the layout that Hugging Face ``datasets`` reads."""
+    return folder / "data" / f"{split}-{index:05d}-of-{count:05d}.parquet"
+
+
+def write_part(path: Path, table: pa.Table, recipe: Recipe, tally: Tally) -> None:
+    """Write one part whole, with the recipe's hash and its own tally inside."""
+    import pyarrow.parquet as pq
+
+    note = json.dumps({"recipe": recipe.hash, "tally": tally.to_dict()})
+    table = table.replace_schema_metadata({_META: note.encode()})
+    with written_whole(path) as beside:
+        pq.write_table(table, beside, compression="zstd")
+
+
+def finished_part(path: Path, recipe: Recipe, rows: int) -> Tally | None:
+    """Return the tally of a part that is there, whole and of this recipe; else None."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+        note = json.loads((file.schema_arrow.metadata or {})[_META])
+        whole = file.metadata.num_rows == rows and note["recipe"] == recipe.hash
+        return Tally.from_dict(note["tally"]) if whole else None
+    except (OSError, pa.ArrowInvalid, KeyError, ValueError):
+        return None
+
+
+def read_parquet(path: Path, rows: int = 1 << 16) -> Iterator[Batch]:
+    """Yield a Parquet file batch by batch."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        for batch in pq.ParquetFile(path).iter_batches(batch_size=rows):
+            if batch.num_rows:
+                yield Batch.from_arrow(batch)
+    except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        reason = str(error).splitlines()[0]
+        raise UnskewError(
+            f"{path} cannot be read as Parquet ({reason}); it may be truncated: make it again"
+        ) from error
+
+
+def sha256(path: Path) -> str:
+    """Return the checksum of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

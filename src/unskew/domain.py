@@ -1,0 +1,104 @@
+"""A domain: its sources, its variables, how to show and how to check an example."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from unskew.errors import UnskewError, check_range, unknown
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from unskew.batch import Batch
+    from unskew.salient import SalientVariable
+    from unskew.source import Source
+
+
+@dataclass(frozen=True)
+class Range:
+    """What a parameter of a source means and may be: the note in ``Annotated[float, Range(…)]``."""
+
+    low: float
+    high: float
+    doc: str
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Everything that is known of one kind of example.
+
+    ``sources`` are functions whose keyword parameters, each with a default and a ``Range``, are
+    the parameters of the source. ``show`` draws one example as text; ``check`` says which rows
+    are right.
+    """
+
+    name: str
+    doc: str
+    sources: Mapping[str, Callable[..., Source]]
+    variables: Mapping[str, SalientVariable]
+    show: Callable[[Mapping[str, Any]], str]
+    check: Callable[[Batch], NDArray[np.bool_]]
+
+    def source(self, name: str, settings: Mapping[str, Any] | None = None) -> Source:
+        """Make a source by name, with settings that may still be text."""
+        if name not in self.sources:
+            known = [f"{self.name}/{source}" for source in self.sources]
+            raise unknown("source", f"{self.name}/{name}", known)
+        chosen = _settle(f"{self.name}/{name}", self.sources[name], settings or {})
+        made = self.sources[name](**chosen)
+        return replace(made, name=f"{self.name}/{name}", parameters=chosen)
+
+    def variable(self, name: str) -> SalientVariable:
+        """Return a salient variable by name."""
+        if name not in self.variables:
+            raise unknown(f"variable of {self.name}", name, self.variables)
+        return self.variables[name]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One documented parameter of a source."""
+
+    name: str
+    kind: type
+    default: Any
+    range: Range
+
+
+def parameters(make: Callable[..., Source]) -> dict[str, Parameter]:
+    """Read the parameters of a source from its signature."""
+    hints = get_type_hints(make, include_extras=True)
+    found = {}
+    for name, parameter in inspect.signature(make).parameters.items():
+        annotated = hints[name]
+        found[name] = Parameter(
+            name, annotated.__origin__, parameter.default, annotated.__metadata__[0]
+        )
+    return found
+
+
+def _settle(
+    source: str, make: Callable[..., Source], settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    known = parameters(make)
+    chosen = {name: parameter.default for name, parameter in known.items()}
+    for name, value in settings.items():
+        if name not in known:
+            raise unknown(f"parameter of {source}", name, known)
+        parameter = known[name]
+        try:
+            chosen[name] = parameter.kind(value)
+        except (TypeError, ValueError):
+            kind = "a whole number" if parameter.kind is int else "a number"
+            low, high = parameter.range.low, parameter.range.high
+            raise UnskewError(
+                f"{source} {name} is {value!r}; give {kind} from {low} to {high}"
+            ) from None
+    for name, value in chosen.items():
+        allowed = known[name].range
+        check_range(f"{source} {name}", value, allowed.low, allowed.high, step=allowed.doc)
+    return chosen

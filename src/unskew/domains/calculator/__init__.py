@@ -1,0 +1,21 @@
+"""The Calculator (section 6): expressions over digits with + − *, their value modulo 10."""
+
+from unskew.domain import Domain
+from unskew.domains.calculator import salient, sources
+from unskew.domains.calculator.syntax import evaluate, parse, print_tree, to_text
+
+__all__ = ["DOMAIN", "evaluate", "parse", "print_tree", "to_text"]
+
+DOMAIN = Domain(
+    name="calculator",
+    doc="arithmetic over digits with + − *, answered modulo 10",
+    sources={
+        "dcfg": sources.dcfg,
+        "t2t": sources.t2t,
+        "rcfg": sources.rcfg,
+        "bal": sources.bal,
+    },
+    variables={variable.name: variable for variable in salient.VARIABLES},
+    show=sources.show,
+    check=sources.check,
+)

@@ -1,0 +1,218 @@
+"""Compiled Calculator: sample, print, evaluate and measure expressions as bytes.
+
+An expression is written from left to right while it is sampled: a stack holds what is still to
+come, either a character to write or a subexpression to expand. Whether a subexpression needs
+parentheses is known before it is sampled ("guarded": under a *, or on the right of a −), so the
+text comes out with none that is redundant.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.compiled import compiled
+
+PLUS, MINUS, TIMES, OPEN, CLOSE, ZERO = 43, 45, 42, 40, 41, 48
+OPERATORS = np.array([MINUS, TIMES, PLUS], dtype=np.int64)
+LONGEST_RUN = 4
+LENGTH, OPERATIONS, PARENTHESES, DEPTH_SUM, MAX_DEPTH = 0, 1, 2, 3, 4
+
+# Stack items: a character as it is, a subexpression as BARE or GUARDED plus its depth budget.
+BARE, GUARDED = 256, 512
+
+
+@compiled
+def sample_grammar(
+    rng: np.random.Generator, n: int, p: float, longest_run: int, max_length: int
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], int]:
+    """Sample the grammar directly: DCFG, or RCFG where runs of + and * may be ``longest_run``.
+
+    A node is a digit with probability 1 − p, else − * + with p/3 each. One uniform decides
+    between them and says which: given either, what is left of it is uniform again.
+    """
+    data = np.empty(n * max_length, dtype=np.uint8)
+    offsets = np.zeros(n + 1, dtype=np.int64)
+    stack = np.empty(max_length + 2 * LONGEST_RUN + 2, dtype=np.int64)
+    row, overlong, start = 0, 0, 0
+    while row < n:
+        at, top = start, 1
+        end = start + max_length
+        stack[0] = BARE
+        # Every item on the stack writes at least one character, so this bounds the stack too.
+        while top > 0 and at + top <= end:
+            top -= 1
+            item = stack[top]
+            if item < BARE:
+                data[at] = item
+                at += 1
+                continue
+            u = rng.random()
+            if u >= p:
+                data[at] = ZERO + min(9, int((u - p) / (1 - p) * 10))
+                at += 1
+                continue
+            operator = OPERATORS[min(2, int(u / p * 3))]
+            run = 2
+            if longest_run > 2 and operator != MINUS:
+                run = 2 + int(rng.random() * (longest_run - 1))
+            if item >= GUARDED and operator != TIMES:
+                data[at] = OPEN
+                at += 1
+                stack[top] = CLOSE
+                top += 1
+            guard_right = BARE if operator == PLUS else GUARDED
+            guard_left = GUARDED if operator == TIMES else BARE
+            for _ in range(run - 1):
+                stack[top] = guard_right
+                stack[top + 1] = operator
+                top += 2
+            stack[top] = guard_left
+            top += 1
+        if top > 0:
+            overlong += 1
+        else:
+            row += 1
+            offsets[row] = at
+            start = at
+    return data[:start].copy(), offsets, overlong
+
+
+@compiled
+def sample_depths(
+    rng: np.random.Generator,
+    n: int,
+    min_depth: int,
+    max_depth: int,
+    balanced: bool,
+    max_length: int,
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], int]:
+    """Sample trees of a depth uniform on {min_depth..max_depth}: T2T, or BAL where ``balanced``.
+
+    In T2T one side, chosen by a coin, has depth d − 1 and the other U{0..d−1}; in BAL both
+    have d − 1.
+    """
+    data = np.empty(n * max_length, dtype=np.uint8)
+    offsets = np.zeros(n + 1, dtype=np.int64)
+    stack = np.empty(max_length + 6, dtype=np.int64)
+    row, overlong, start = 0, 0, 0
+    while row < n:
+        at, top = start, 1
+        end = start + max_length
+        stack[0] = BARE + min_depth + int(rng.random() * (max_depth - min_depth + 1))
+        while top > 0 and at + top <= end:
+            top -= 1
+            item = stack[top]
+            if item < BARE:
+                data[at] = item
+                at += 1
+                continue
+            guarded = item >= GUARDED
+            depth = item - (GUARDED if guarded else BARE)
+            if depth == 0:
+                data[at] = ZERO + int(rng.random() * 10)
+                at += 1
+                continue
+            operator = OPERATORS[int(rng.random() * 3)]
+            left, right = depth - 1, depth - 1
+            if not balanced:
+                u = 2 * rng.random()
+                if u < 1:
+                    right = int(u * depth)
+                else:
+                    left = int((u - 1) * depth)
+            if guarded and operator != TIMES:
+                data[at] = OPEN
+                at += 1
+                stack[top] = CLOSE
+                top += 1
+            stack[top] = (BARE if operator == PLUS else GUARDED) + right
+            stack[top + 1] = operator
+            stack[top + 2] = (GUARDED if operator == TIMES else BARE) + left
+            top += 3
+        if top > 0:
+            overlong += 1
+        else:
+            row += 1
+            offsets[row] = at
+            start = at
+    return data[:start].copy(), offsets, overlong
+
+
+@compiled
+def evaluate_texts(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], int]:
+    """Evaluate each row modulo 10 in one pass; also return the first malformed row, or −1.
+
+    Inside each bracket the pass holds a finished sum, the sign of the term under way, and the
+    term. Whoever opens a bracket keeps these three on a stack.
+    """
+    n = len(offsets) - 1
+    values = np.zeros(n, dtype=np.uint8)
+    longest = 0
+    for row in range(n):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    held = np.empty((longest + 1, 3), dtype=np.int64)
+    for row in range(n):
+        depth, total, sign, term = 0, 0, 1, 1
+        wants_operand = True
+        for i in range(offsets[row], offsets[row + 1]):
+            c = data[i]
+            if wants_operand and ZERO <= c <= ZERO + 9:
+                term = term * (c - ZERO) % 10
+                wants_operand = False
+            elif wants_operand and c == OPEN:
+                held[depth, 0], held[depth, 1], held[depth, 2] = total, sign, term
+                depth += 1
+                total, sign, term = 0, 1, 1
+            elif not wants_operand and c == CLOSE and depth > 0:
+                inner = (total + sign * term) % 10
+                depth -= 1
+                total, sign = held[depth, 0], held[depth, 1]
+                term = held[depth, 2] * inner % 10
+            elif not wants_operand and c == TIMES:
+                wants_operand = True
+            elif not wants_operand and c in (PLUS, MINUS):
+                total = (total + sign * term) % 10
+                sign = 1 if c == PLUS else -1
+                term = 1
+                wants_operand = True
+            else:
+                return values, row
+        if wants_operand or depth > 0:
+            return values, row
+        values[row] = (total + sign * term) % 10
+    return values, -1
+
+
+@compiled
+def measure_texts(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], what: int
+) -> NDArray[np.int64]:
+    """Return one measure of each row: length, operations, pairs, sum or maximum of depths."""
+    n = len(offsets) - 1
+    found = np.zeros(n, dtype=np.int64)
+    for row in range(n):
+        operations, pairs, depth, deepest, depth_sum = 0, 0, 0, 0, 0
+        for i in range(offsets[row], offsets[row + 1]):
+            c = data[i]
+            if c == OPEN:
+                depth += 1
+                pairs += 1
+            elif c == CLOSE:
+                depth -= 1
+            elif c >= ZERO:
+                depth_sum += depth
+                deepest = max(deepest, depth)
+            else:
+                operations += 1
+        if what == LENGTH:
+            found[row] = offsets[row + 1] - offsets[row]
+        elif what == OPERATIONS:
+            found[row] = operations
+        elif what == PARENTHESES:
+            found[row] = pairs
+        elif what == DEPTH_SUM:
+            found[row] = depth_sum
+        else:
+            found[row] = deepest
+    return found

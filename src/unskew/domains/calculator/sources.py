@@ -1,0 +1,120 @@
+"""The four distributions of section 6.1, as sources of (expression, value)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.batch import Batch, is_text, text_bytes, text_column
+from unskew.domain import Range
+from unskew.domains.calculator import kernels
+from unskew.domains.calculator.syntax import print_tree
+from unskew.errors import UnskewError
+from unskew.source import Source
+
+EXPRESSION, VALUE = "expression", "value"
+OVERLONG = "longer than max_length"
+
+MaxLength: TypeAlias = Annotated[
+    int, Range(1, 4096, "characters; a longer expression is dropped, counted and drawn again")
+]
+Probability: TypeAlias = Annotated[
+    float, Range(0.0, 0.9, "probability that a node is an operation")
+]
+MinDepth: TypeAlias = Annotated[int, Range(0, 12, "smallest depth of the tree")]
+MaxDepth: TypeAlias = Annotated[int, Range(0, 12, "largest depth; depths are uniform")]
+
+# draw(rng, n, max_length) -> text bytes, row offsets, how many were too long
+Sampler: TypeAlias = Callable[
+    [np.random.Generator, int], tuple[NDArray[np.uint8], NDArray[np.int64], int]
+]
+
+
+def dcfg(p: Probability = 0.4, max_length: MaxLength = 64) -> Source:
+    """Sample the grammar directly: a digit, or two subexpressions under − * +."""
+    return _source(lambda rng, n: kernels.sample_grammar(rng, n, p, 2, max_length))
+
+
+def rcfg(p: Probability = 0.3, max_length: MaxLength = 64) -> Source:
+    """Sample the grammar where + and * join runs of 2, 3 or 4 subexpressions."""
+    return _source(
+        lambda rng, n: kernels.sample_grammar(rng, n, p, kernels.LONGEST_RUN, max_length)
+    )
+
+
+def t2t(min_depth: MinDepth = 0, max_depth: MaxDepth = 4, max_length: MaxLength = 64) -> Source:
+    """Force one random side of each operation to depth d − 1, draw the other from U{0..d−1}."""
+    _check_depths("t2t", min_depth, max_depth, shortest=2 * min_depth + 1, max_length=max_length)
+    return _source(
+        lambda rng, n: kernels.sample_depths(rng, n, min_depth, max_depth, False, max_length)
+    )
+
+
+def bal(min_depth: MinDepth = 0, max_depth: MaxDepth = 4, max_length: MaxLength = 64) -> Source:
+    """Draw a depth, then a balanced tree of that depth."""
+    _check_depths("bal", min_depth, max_depth, 2 ** (min_depth + 1) - 1, max_length)
+    return _source(
+        lambda rng, n: kernels.sample_depths(rng, n, min_depth, max_depth, True, max_length)
+    )
+
+
+def show(example: Mapping[str, Any]) -> str:
+    """Draw an expression, its value and its tree."""
+    return f"{example[EXPRESSION]} = {example[VALUE]} (mod 10)\n{print_tree(example[EXPRESSION])}"
+
+
+def check(batch: Batch) -> NDArray[np.bool_]:
+    """Say which rows hold a well-formed expression and its value."""
+    right: NDArray[np.bool_] = evaluate(batch) == np.asarray(batch.columns[VALUE])
+    return right
+
+
+def expressions(batch: Batch) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the bytes and row offsets of a batch's expressions."""
+    column = batch.columns.get(EXPRESSION)
+    if column is None or not is_text(column):
+        raise UnskewError(
+            f"columns are {', '.join(batch.columns)}; the calculator needs a text column "
+            f"{EXPRESSION!r}"
+        )
+    return text_bytes(column)
+
+
+def evaluate(batch: Batch) -> NDArray[np.uint8]:
+    """Return the value of each expression modulo 10."""
+    values, malformed = kernels.evaluate_texts(*expressions(batch))
+    if malformed >= 0:
+        text = batch.columns[EXPRESSION][malformed]
+        raise UnskewError(
+            f"row {malformed} is {str(text)!r}, which is no expression; use 0-9 + - * ( )"
+        )
+    return values
+
+
+def _source(sample: Sampler) -> Source:
+    def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
+        data, offsets, overlong = sample(rng, n)
+        values, _ = kernels.evaluate_texts(data, offsets)
+        batch = Batch({EXPRESSION: text_column(data, offsets), VALUE: values})
+        return batch, Counter({OVERLONG: overlong} if overlong else {})
+
+    return Source("calculator", draw)
+
+
+def _check_depths(
+    name: str, min_depth: int, max_depth: int, shortest: int, max_length: int
+) -> None:
+    if min_depth > max_depth:
+        raise UnskewError(
+            f"calculator/{name} min_depth is {min_depth}, above max_depth {max_depth}; "
+            "give min_depth <= max_depth"
+        )
+    if shortest > max_length:
+        raise UnskewError(
+            f"calculator/{name} max_length is {max_length}; trees of depth {min_depth} need at "
+            f"least {shortest} characters: raise max_length or lower min_depth"
+        )

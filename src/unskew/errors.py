@@ -1,0 +1,35 @@
+"""The one error that users see, and how it suggests the nearest name."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class UnskewError(Exception):
+    """A mistake in what was asked: one line with the value, the allowed range, the next step."""
+
+
+class HealthWarning(UserWarning):
+    """Homogenizing works but costs or distorts more than its user may expect."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UnskewError:
+    """Build the error for a name that does not exist, with the nearest one that does."""
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(names) or 'none'}"
+    return UnskewError(f"unknown {kind} {name!r}; {hint}")
+
+
+def check_range(
+    name: str,
+    value: float,
+    low: float,
+    high: float | None = None,
+    *,
+    step: str = "choose a value in that range",
+) -> None:
+    """Raise unless ``low <= value <= high``; nan is outside every range."""
+    if low <= value and (high is None or value <= high) and value != float("inf"):
+        return
+    allowed = f"at least {low}" if high is None else f"from {low} to {high}"
+    raise UnskewError(f"{name} is {value}; allowed is {allowed}: {step}")

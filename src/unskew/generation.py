@@ -1,0 +1,100 @@
+"""Running recipes: ``shard`` is pure, generation maps it over the shards that are missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unskew.batch import concatenate
+from unskew.dataset import (
+    MANIFEST,
+    RECIPE,
+    Dataset,
+    finished_part,
+    part_path,
+    sha256,
+    write_part,
+)
+from unskew.errors import UnskewError
+from unskew.files import plain_errors, write_text
+from unskew.homogenizer import Homogenizer, KeptBatches
+from unskew.names import domain_of, find_source, find_variables
+from unskew.recipe import Recipe
+from unskew.salient import joint
+from unskew.streams import stream
+from unskew.tally import Tally
+
+if TYPE_CHECKING:
+    from unskew.batch import Batch
+
+Advance = Callable[[int], None]
+
+
+def shard(recipe: Recipe, index: int, advance: Advance = lambda _: None) -> tuple[Batch, Tally]:
+    """Make one shard. The same recipe and index give the same examples anywhere, in any order."""
+    kept = kept_batches(recipe, index)
+    batches = []
+    for batch in kept.take(recipe.shard_rows(index)):
+        batches.append(batch)
+        advance(len(batch))
+    return concatenate(batches), kept.tally
+
+
+def kept_batches(recipe: Recipe, index: int) -> KeptBatches:
+    """Return the endless run of kept batches that a shard is the beginning of."""
+    source = find_source(recipe.source, recipe.parameters)
+    homogenizer = None
+    if recipe.homogenize:
+        variables = find_variables(recipe.homogenize, domain_of(recipe.source))
+        rng = stream(recipe.seed, recipe.source, "accept", index)
+        homogenizer = Homogenizer(joint(variables), recipe.epsilon, rng)
+    return KeptBatches(source, stream(recipe.seed, recipe.source, "draw", index), homogenizer)
+
+
+def generate(recipe: Recipe, folder: str | Path, advance: Advance = lambda _: None) -> Dataset:
+    """Run a recipe into a folder. Run again after a stop, it goes on with what is missing."""
+    path = Path(folder)
+    _claim(path, recipe)
+    tallies, parts = [], []
+    for index in range(recipe.shards):
+        part = part_path(path, index, recipe.shards)
+        rows = recipe.shard_rows(index)
+        tally = finished_part(part, recipe, rows)
+        if tally is None:
+            batch, tally = shard(recipe, index, advance)
+            write_part(part, batch.to_arrow(), recipe, tally)
+        else:
+            advance(rows)
+        tallies.append(tally)
+        parts.append({"file": str(part.relative_to(path)), "rows": rows, "sha256": sha256(part)})
+    manifest = {
+        "recipe": recipe.hash,
+        "rows": recipe.n,
+        "parts": parts,
+        "tally": reduce(add, tallies).to_dict(),
+    }
+    write_text(path / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    return Dataset.open(path)
+
+
+def _claim(folder: Path, recipe: Recipe) -> None:
+    """Make the folder this recipe's, unless something else is in it."""
+    with plain_errors(folder):
+        if folder.exists() and not folder.is_dir():
+            raise UnskewError(f"{folder} is a file; choose a new folder")
+        occupied = folder.is_dir() and any(
+            entry.name != RECIPE and not entry.name.endswith(".part") for entry in folder.iterdir()
+        )
+    if (folder / RECIPE).is_file():
+        if Recipe.read(folder / RECIPE).hash != recipe.hash:
+            raise UnskewError(
+                f"{folder} was made by another recipe; choose a new folder or remove that one"
+            )
+    elif occupied:
+        raise UnskewError(f"{folder} is not empty and no dataset; choose a new folder")
+    else:
+        write_text(folder / RECIPE, recipe.to_json())

@@ -1,0 +1,195 @@
+"""Salient variables (the paper's ν: S → X): what is measured of an example, and over which X.
+
+A plain function ``example -> value`` is a variable. ``over``, ``clip``, ``bins`` and
+``round_to`` make a new variable from a function or from another variable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.batch import Batch
+from unskew.errors import UnskewError, check_range
+
+Values: TypeAlias = NDArray[Any]  # one value a row: numbers, or Python objects
+
+
+@dataclass(frozen=True)
+class SalientVariable:
+    """A name, how to measure a batch, and the finite set X of its values.
+
+    ``support`` is X where it is declared; ``None`` means that X is what has been seen so far.
+    """
+
+    name: str
+    measure: Callable[[Batch], Values]
+    support: tuple[Hashable, ...] | None = None
+    doc: str = ""
+
+
+Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable]
+By: TypeAlias = Variable | Mapping[str, Variable] | Sequence[Variable]
+
+
+def as_variable(variable: Variable, name: str | None = None) -> SalientVariable:
+    """Take a variable as it is, or wrap a plain function ``example -> value``."""
+    if isinstance(variable, SalientVariable):
+        return replace(variable, name=name or variable.name)
+    if not callable(variable):
+        raise UnskewError(
+            f"variable {name or ''} is {variable!r}; pass a function example -> value"
+        )
+    label = name or str(getattr(variable, "__name__", type(variable).__name__))
+    return SalientVariable(label, lambda batch: _measure_rows(label, variable, batch))
+
+
+def as_variables(by: By) -> tuple[SalientVariable, ...]:
+    """Read ``by=``: one variable, a mapping from names to variables, or a sequence of them."""
+    if isinstance(by, SalientVariable) or callable(by):
+        variables = [as_variable(by)]
+    elif isinstance(by, Mapping):
+        variables = [as_variable(variable, name) for name, variable in by.items()]
+    elif isinstance(by, Sequence) and not isinstance(by, str):
+        variables = [as_variable(variable) for variable in by]
+    else:
+        raise UnskewError(f"by is {by!r}; pass a function, a variable, or a dict of them by name")
+    names = [variable.name for variable in variables]
+    if len(set(names)) != len(names):
+        raise UnskewError(f"variables share a name: {names}; name each in a dict")
+    if not variables:
+        raise UnskewError("by is empty; name at least one variable")
+    return tuple(variables)
+
+
+def over(variable: Variable, support: Sequence[Hashable]) -> SalientVariable:
+    """Declare X: homogenizing aims at every value in it, and a value outside it is an error."""
+    values = tuple(dict.fromkeys(support))
+    made = as_variable(variable)
+    if not values:
+        raise UnskewError(f"the support of {made.name!r} is empty; declare at least one value")
+    return replace(made, support=values)
+
+
+def clip(variable: Variable, low: float, high: float) -> SalientVariable:
+    """Count values below ``low`` as ``low`` and values above ``high`` as ``high``."""
+    if not low <= high:
+        raise UnskewError(f"clip from {low} to {high} is empty; give low <= high")
+    return _mapped(as_variable(variable), "clip", lambda values: np.clip(values, low, high))
+
+
+def round_to(variable: Variable, step: float) -> SalientVariable:
+    """Round to the nearest multiple of ``step``, halves up."""
+    check_range("step", step, math.ulp(0.0), step="give a positive step")
+
+    def rounded(values: Values) -> Values:
+        if isinstance(step, int) and values.dtype.kind in "iu":
+            return (2 * values + step) // (2 * step) * step
+        return np.floor(values / step + 0.5) * step
+
+    return _mapped(as_variable(variable), "round_to", rounded)
+
+
+def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
+    """Sort numbers into the intervals between ``edges``; X is every interval.
+
+    ``[0, 1, 5]`` makes "< 0", "[0, 1)", "[1, 5)" and "≥ 5".
+    """
+    cuts = np.asarray(edges, dtype=float)
+    if len(cuts) == 0 or not np.all(np.diff(cuts) > 0):
+        raise UnskewError(f"edges are {list(edges)}; give at least one, each above the last")
+    inner = [f"[{low:g}, {high:g})" for low, high in pairwise(cuts)]
+    labels = np.array([f"< {cuts[0]:g}", *inner, f"≥ {cuts[-1]:g}"], dtype=object)
+    made = as_variable(variable)
+
+    def binned(batch: Batch) -> Values:
+        values = _numbers(made.name, "bins", made.measure(batch))
+        found: Values = labels[np.searchsorted(cuts, values, side="right")]
+        return found
+
+    return replace(made, measure=binned, support=tuple(labels.tolist()))
+
+
+def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
+    """Combine several variables into one whose values are tuples; X is the tuples seen.
+
+    The product of the supports would hold combinations that cannot occur, and each of those
+    makes homogenizing dearer without making it better.
+    """
+    if len(variables) == 1:
+        return variables[0]
+
+    def tuples(batch: Batch) -> Values:
+        values = np.empty(len(batch), dtype=object)
+        rows = zip(*(variable.measure(batch).tolist() for variable in variables), strict=True)
+        for row, value in enumerate(rows):
+            values[row] = value
+        return values
+
+    return SalientVariable(" × ".join(variable.name for variable in variables), tuples)
+
+
+def _mapped(
+    variable: SalientVariable, name: str, change: Callable[[Values], Values]
+) -> SalientVariable:
+    def measure(batch: Batch) -> Values:
+        return change(_numbers(variable.name, name, variable.measure(batch)))
+
+    support = variable.support
+    if support is not None:
+        changed = change(_numbers(variable.name, name, np.asarray(support)))
+        support = tuple(dict.fromkeys(changed.tolist()))
+    return replace(variable, measure=measure, support=support)
+
+
+def _numbers(variable: str, combinator: str, values: Values) -> Values:
+    if values.dtype.kind in "iuf":
+        return values
+    if values.dtype.kind == "b":
+        return values.astype(np.int64)
+    odd = next((v for v in values.tolist() if not isinstance(v, (int, float))), None)
+    raise UnskewError(
+        f"{combinator} needs numbers, but variable {variable!r} gave {odd!r}; "
+        "measure a number, or leave it out"
+    )
+
+
+def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) -> Values:
+    measured: list[Hashable] = []
+    for example in batch.examples():
+        try:
+            value = function(example)
+            hash(value)
+        except Exception as error:  # the user's own function may raise anything
+            problem = (
+                f"returned {value!r}, which cannot be hashed; return a number, a text or a tuple"
+                if isinstance(error, TypeError) and "unhashable" in str(error)
+                else f"raised {type(error).__name__}: {error}; make it return a value"
+            )
+            raise UnskewError(f"variable {name!r} {problem} (example {_short(example)})") from error
+        measured.append(value)
+    return as_values(measured)
+
+
+def as_values(measured: Sequence[Hashable]) -> Values:
+    """Pack measured values into an array: of numbers where all are, of objects otherwise."""
+    kinds = {type(value) for value in measured}
+    if kinds <= {int} and all(-(2**62) < value < 2**62 for value in measured):  # type: ignore[operator]
+        return np.array(measured, dtype=np.int64)
+    if kinds <= {int, float}:
+        return np.array(measured, dtype=np.float64)
+    values = np.empty(len(measured), dtype=object)
+    for row, value in enumerate(measured):
+        values[row] = value
+    return values
+
+
+def _short(example: object) -> str:
+    text = repr(example)
+    return text if len(text) <= 60 else text[:57] + "..."

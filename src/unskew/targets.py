@@ -1,0 +1,151 @@
+"""What can be audited or shown: examples, a source, a dataset, a file; read as batches."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from unskew.batch import EXAMPLE, Batch
+from unskew.dataset import RECIPE, Dataset, read_parquet
+from unskew.domain import Domain
+from unskew.domains import domain_names
+from unskew.errors import UnskewError, unknown
+from unskew.files import plain_errors
+from unskew.names import domain_of, find_source, source_names
+from unskew.source import Source, plain_source
+from unskew.streams import stream
+
+_ROWS = 4096  # plain examples a batch
+FILES = (".parquet", ".jsonl")
+
+
+@dataclass
+class Target:
+    """Batches to read, endless or not, and the domain whose variables apply."""
+
+    label: str
+    batches: Iterator[Batch]
+    domain: Domain | None = None
+    endless: bool = False
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def first(self, n: int | None) -> Iterator[Batch]:
+        """Yield the first ``n`` examples; of what ends, all where ``n`` is None."""
+        left = n
+        for batch in self.batches:
+            if left is None:
+                yield batch
+                continue
+            yield batch.head(left) if len(batch) > left else batch
+            left -= len(batch)
+            if left <= 0:
+                return
+
+
+def open_target(target: Any, settings: Mapping[str, Any] | None = None, seed: int = 0) -> Target:
+    """Open whatever a user may point at."""
+    if isinstance(target, Target):
+        return target
+    if isinstance(target, Dataset):
+        return _open_dataset(target)
+    if isinstance(target, Source):
+        return _open_source(target, seed)
+    if isinstance(target, Path):
+        return _open_path(target)
+    if isinstance(target, str):
+        return _open_name(target, settings, seed)
+    if callable(target):
+        return _open_source(plain_source(target), seed)
+    if isinstance(target, Iterable):
+        return Target("examples", _chunked(target))
+    raise UnskewError(
+        f"{target!r} cannot be read; pass examples, draw(rng), a source's name or a file"
+    )
+
+
+def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int) -> Target:
+    path = Path(name)
+    is_source = name.partition("/")[0] in domain_names() or (":" in name and not path.exists())
+    if is_source:
+        return _open_source(find_source(name, settings), seed)
+    if settings:
+        raise UnskewError(f"{name} takes no settings ({', '.join(settings)}); only sources do")
+    if not path.exists() and path.suffix not in FILES and len(path.parts) <= 2:
+        raise unknown("source or file", name, source_names())
+    return _open_path(path)
+
+
+def _open_source(source: Source, seed: int) -> Target:
+    target = Target(source.name, iter(()), domain_of(source.name), endless=True)
+
+    def draw() -> Iterator[Batch]:
+        rng = stream(seed, source.name, "audit")
+        while True:
+            batch, dropped = source.draw(rng, source.chunk)
+            target.dropped.update(dropped)
+            yield batch
+
+    target.batches = draw()
+    return target
+
+
+def _open_dataset(dataset: Dataset) -> Target:
+    return Target(
+        str(dataset.folder),
+        dataset.batches(),
+        domain_of(dataset.recipe.source),
+        dropped=dataset.tally.dropped,
+    )
+
+
+def _open_path(path: Path) -> Target:
+    with plain_errors(path):
+        if not path.exists():
+            raise UnskewError(f"{path} does not exist; check the path")
+        if path.is_dir() and (path / RECIPE).is_file():
+            return _open_dataset(Dataset.open(path))
+        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    readable = [file for file in files if file.suffix in FILES]
+    if not readable:
+        raise UnskewError(f"{path} holds no {' or '.join(FILES)} file; point at one")
+    return Target(str(path), (batch for file in readable for batch in _read_file(file)))
+
+
+def _read_file(path: Path) -> Iterator[Batch]:
+    return read_parquet(path) if path.suffix == ".parquet" else _chunked(_read_jsonl(path))
+
+
+def _read_jsonl(path: Path) -> Iterator[Any]:
+    with plain_errors(path), path.open(encoding="utf-8") as lines:
+        number = 0
+        try:
+            for line in lines:
+                number += 1
+                if line.strip():
+                    yield json.loads(line)
+        except UnicodeDecodeError as error:
+            raise UnskewError(f"{path} is no UTF-8 text ({error.reason}); convert it") from error
+        except ValueError as error:
+            raise UnskewError(
+                f"{path} line {number} is no JSON ({error}); it may be truncated: mend that line"
+            ) from error
+
+
+def _chunked(examples: Iterable[Any]) -> Iterator[Batch]:
+    iterator = iter(examples)
+    while chunk := list(islice(iterator, _ROWS)):
+        yield Batch.of(chunk)
+
+
+def column_names(batch: Batch) -> list[str]:
+    """Return the columns of a table, or the keys of examples that are dicts."""
+    names = list(batch.columns)
+    if names != [EXAMPLE]:
+        return names
+    first = batch.columns[EXAMPLE][0]
+    return [key for key in first if isinstance(key, str)] if isinstance(first, dict) else []
