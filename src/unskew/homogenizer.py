@@ -86,14 +86,20 @@ class Homogenizer:
 
     def values(self) -> tuple[Counter[Hashable], Counter[Hashable]]:
         """Return how often each value was drawn, and kept."""
-        drawn = dict(zip(self._codebook.values, self._counts.tolist(), strict=True))
-        kept = dict(zip(self._codebook.values, self._kept.tolist(), strict=True))
-        return Counter(drawn), Counter({value: n for value, n in kept.items() if n})
+        drawn = zip(self._codebook.values, self._counts.tolist(), strict=True)
+        kept = zip(self._codebook.values, self._kept.tolist(), strict=True)
+        declared = self._codebook.declared  # a declared value that never came is worth a zero
+        return (
+            Counter({value: count for value, count in drawn if count or declared}),
+            Counter({value: count for value, count in kept if count}),
+        )
 
     def health(self) -> Health:
         """Judge the run so far; ``warnings`` is empty when all is well."""
-        counts = dict(zip(self._codebook.values, self._counts.tolist(), strict=True))
-        never = tuple(value for value, count in counts.items() if count == 0)
+        counts = zip(self._codebook.values, self._counts.tolist(), strict=True)
+        never = (
+            tuple(value for value, count in counts if count == 0) if self._codebook.declared else ()
+        )
         cost = self.drawn / self.kept if self.kept else float("inf")
         found = []
         if self.drawn >= FIRST_LOOK and never:

@@ -216,3 +216,22 @@ def measure_texts(
         else:
             found[row] = deepest
     return found
+
+
+@compiled
+def token_rows(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], ids: NDArray[np.uint8], width: int
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return each text as a row of token ids, zeros to the right, and the lengths.
+
+    A text longer than ``width`` is cut in its row but keeps its length, so the caller can tell.
+    """
+    n = len(offsets) - 1
+    rows = np.zeros((n, width), dtype=np.uint8)
+    lengths = np.empty(n, dtype=np.int64)
+    for row in range(n):
+        start = offsets[row]
+        lengths[row] = offsets[row + 1] - start
+        for i in range(min(lengths[row], width)):
+            rows[row, i] = ids[data[start + i]]
+    return rows, lengths

@@ -1,0 +1,71 @@
+"""The command line. Errors are one line on stderr and exit code 2; Ctrl-C is 130."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from typing import Any
+
+import typer
+
+from unskew.cli import data, training
+from unskew.errors import HealthWarning, UnskewError
+
+app = typer.Typer(
+    name="unskew",
+    help="See how skewed a synthetic dataset is, and make one that is not.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("list")(data.list_)
+app.command()(data.audit)
+app.command()(data.generate)
+app.command()(data.show)
+app.command()(training.train)
+app.command()(training.evaluate)
+app.command()(training.reproduce)
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: bool = typer.Option(False, "--version", help="Print the version.")) -> None:
+    if version:
+        from unskew import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+# The base of all usage errors; typer takes it from click or from its own copy of click.
+_USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+
+def main() -> None:
+    """Run the command line and turn what goes wrong into one line and an exit code."""
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("always", HealthWarning)
+    try:
+        result = app(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(result if isinstance(result, int) else 0)
+    except UnskewError as error:
+        _fail(str(error))
+    except _USAGE_ERROR as error:
+        _fail(error.format_message() or "no command; run unskew --help")
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo("stopped; nothing is left half-written", err=True)
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of a pipe has gone: `unskew list | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+
+
+def _fail(message: str) -> None:
+    typer.echo("error: " + " ".join(message.split()), err=True)
+    sys.exit(2)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    typer.echo(f"warning: {message}", err=True)

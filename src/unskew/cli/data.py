@@ -1,0 +1,239 @@
+"""Commands about data: list, audit, generate, show."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from unskew.cli.progress import progress
+from unskew.errors import UnskewError
+
+if TYPE_CHECKING:
+    from unskew.auditing import Audit
+    from unskew.recipe import Recipe
+
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter of the source; repeatable."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed; the same seed gives the same bytes.")]
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        metavar="VARIABLE",
+        help="A variable of the domain, a column, or my_module:my_function; repeatable.",
+    ),
+]
+
+
+def list_(as_json: Json = False) -> None:
+    """List the sources with their parameters, the salient variables and the experiments."""
+    from unskew.domain import parameters
+    from unskew.domains import domain_names, load_domain
+    from unskew.experiments import EXPERIMENTS
+
+    domains = [load_domain(name) for name in domain_names()]
+    facts = {
+        "sources": {
+            f"{domain.name}/{name}": {
+                "doc": (make.__doc__ or "").splitlines()[0],
+                "parameters": {
+                    p.name: {
+                        "default": p.default,
+                        "low": p.range.low,
+                        "high": p.range.high,
+                        "doc": p.range.doc,
+                    }
+                    for p in parameters(make).values()
+                },
+            }
+            for domain in domains
+            for name, make in domain.sources.items()
+        },
+        "variables": {
+            f"{domain.name}/{name}": variable.doc
+            for domain in domains
+            for name, variable in domain.variables.items()
+        },
+        "experiments": list(EXPERIMENTS),
+    }
+    if as_json:
+        _print_json(facts)
+        return
+    _print_list(facts)
+
+
+def audit(
+    target: Annotated[
+        str,
+        typer.Argument(help="A source, a dataset, a .parquet or .jsonl file, or module:function."),
+    ],
+    by: By = None,
+    n: Annotated[
+        int | None, typer.Option("-n", help="Examples to read; 100,000 of a source, all of a file.")
+    ] = None,
+    seed: Seed = 0,
+    settings: Settings = None,
+    after: Annotated[
+        str | None, typer.Option("--after", help="Compare with this one, the repaired data.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Write a page (.html) or picture (.png, .svg).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show how far each salient variable is from uniform, and what repeats or is missing."""
+    found: Any = _audit(target, by, n, seed, read_settings(settings))
+    if after is not None:
+        found = found.compare(_audit(after, by, n, seed, {}))
+        _ = found.variables  # nothing in common is said before anything is written
+    written = found.picture(report) if report is not None else None
+    if as_json:
+        _print_json(found.to_dict())
+    else:
+        _console().print(found)
+        if written is not None:
+            typer.echo(f"report: {written}")
+
+
+def generate(
+    source: Annotated[
+        str, typer.Argument(help="A source, module:function, or the path of a recipe .json.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the dataset.")],
+    n: Annotated[int, typer.Option("-n", help="Examples to keep.")] = 10_000,
+    homogenize: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--homogenize",
+            metavar="VARIABLE",
+            help="Homogenize by this variable; given twice or more, by all of them jointly.",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", help="Smaller is closer to uniform and dearer.")
+    ] = 0.025,
+    seed: Seed = 0,
+    settings: Settings = None,
+    shard_size: Annotated[
+        int, typer.Option("--shard-size", help="Examples a part; each is homogenized on its own.")
+    ] = 1 << 16,
+    as_json: Json = False,
+) -> None:
+    """Run a recipe: draw, homogenize, and write a dataset of Parquet parts."""
+    from unskew.generation import generate as run
+    from unskew.names import find_source
+    from unskew.recipe import Recipe
+
+    if source.endswith(".json"):
+        recipe = Recipe.read(Path(source))
+    else:
+        chosen = find_source(source, read_settings(settings)).parameters
+        recipe = Recipe(source, n, dict(chosen), tuple(homogenize or ()), epsilon, seed, shard_size)
+    with progress(f"generating {recipe.source}", recipe.n) as advance:
+        dataset = run(recipe, output, advance)
+    if as_json:
+        _print_json({"folder": str(output), **dataset.manifest})
+        return
+    _print_generated(recipe, dataset.tally, len(dataset.parts), output)
+
+
+def show(
+    target: Annotated[str, typer.Argument(help="A source, a dataset, a file, or module:function.")],
+    n: Annotated[int, typer.Option("-n", help="How many examples.")] = 5,
+    seed: Seed = 0,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Show a few examples, drawn as their domain draws them."""
+    from unskew.errors import check_range
+    from unskew.targets import open_target
+
+    check_range("n", n, 1, step="show at least one example")
+    opened = open_target(target, read_settings(settings), seed)
+    examples = [example for batch in opened.first(n) for example in batch.examples()]
+    if not examples:
+        raise UnskewError(f"{opened.label} gave no examples; there is nothing to show")
+    if as_json:
+        _print_json(examples)
+        return
+    for example in examples:
+        text = opened.domain.show(example) if opened.domain else _as_text(example)
+        typer.echo(text + ("\n" if "\n" in text else ""))
+
+
+def read_settings(settings: list[str] | None) -> dict[str, str]:
+    """Read ``--set name=value`` options."""
+    chosen = {}
+    for setting in settings or ():
+        name, equals, value = setting.partition("=")
+        if not (name and equals and value):
+            raise UnskewError(f"--set is {setting!r}; write it as name=value, like p=0.45")
+        chosen[name] = value
+    return chosen
+
+
+def _audit(
+    target: str, by: list[str] | None, n: int | None, seed: int, settings: dict[str, str]
+) -> Audit:
+    from unskew.api import audit as run
+
+    with progress(f"auditing {target}", n) as advance:
+        return run(
+            target,
+            by or None,
+            n,
+            seed=seed,
+            settings=settings,
+            advance=advance,
+        )
+
+
+def _print_list(facts: dict[str, Any]) -> None:
+    typer.echo("sources (set a parameter with --set name=value)")
+    for name, source in facts["sources"].items():
+        typer.echo(f"  {name:<22}  {source['doc']}")
+        for key, fact in source["parameters"].items():
+            allowed = f"{fact['low']:g} to {fact['high']:g}"
+            typer.echo(f"    {key + '=' + str(fact['default']):<20}  {allowed}: {fact['doc']}")
+    typer.echo("\nvariables")
+    for name, doc in facts["variables"].items():
+        typer.echo(f"  {name:<22}  {doc}")
+    typer.echo("\nexperiments (unskew reproduce NAME)")
+    for name in facts["experiments"]:
+        typer.echo(f"  {name}")
+
+
+def _print_generated(recipe: Recipe, tally: Any, parts: int, output: Path) -> None:
+    from unskew.theory import cost_bound
+
+    typer.echo(f"dataset: {output} ({recipe.n:,} examples in {parts} part(s))")
+    if recipe.homogenize:
+        bound = cost_bound(recipe.epsilon)
+        typer.echo(
+            f"homogenized by {' × '.join(recipe.homogenize)} at epsilon {recipe.epsilon:g}: "
+            f"{tally.cost:.2f} draws per kept example (at most {bound:g} expected)"
+        )
+    for reason, count in sorted(tally.dropped.items()):
+        typer.echo(f"dropped by the source: {count:,} ({reason})")
+
+
+def _as_text(example: Any) -> str:
+    if isinstance(example, (dict, list)):
+        return json.dumps(example, ensure_ascii=False, default=str)
+    return str(example)
+
+
+def _print_json(data: Any) -> None:
+    typer.echo(json.dumps(data, ensure_ascii=False, indent=2, default=str))
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    return Console(highlight=False)

@@ -1,0 +1,69 @@
+"""Progress for people: a bar in a terminal, a line now and then elsewhere. All on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+FIRST_LINE, NEXT_LINES = 2.0, 10.0  # seconds before the first plain line, and between lines
+
+
+class Advance(Protocol):
+    """Says that ``more`` is done, with a note on how it goes."""
+
+    def __call__(self, more: int, note: str = "") -> None: ...  # noqa: D102
+
+
+@contextmanager
+def progress(label: str, total: int | None) -> Iterator[Advance]:
+    """Show how far a job is; the function that is given takes how much more is done."""
+    if sys.stderr.isatty():
+        yield from _bar(label, total)
+    else:
+        yield _lines(label, total)
+
+
+def _bar(label: str, total: int | None) -> Iterator[Advance]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=total, note="")
+
+        def advance(more: int, note: str = "") -> None:
+            bar.update(task, advance=more, note=note)
+
+        yield advance
+
+
+def _lines(label: str, total: int | None) -> Advance:
+    begin = time.monotonic()
+    done, next_line = 0, FIRST_LINE
+
+    def advance(more: int, note: str = "") -> None:
+        nonlocal done, next_line
+        done += more
+        seconds = time.monotonic() - begin
+        if seconds >= next_line:
+            next_line = seconds + NEXT_LINES
+            of = f" of {total:,}" if total else ""
+            left = f", {seconds * (total - done) / done:.0f} s left" if total and done else ""
+            print(f"{label}: {done:,}{of}{left} {note}".rstrip(), file=sys.stderr)  # noqa: T201
+
+    return advance

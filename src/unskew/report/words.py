@@ -1,0 +1,147 @@
+"""The words and numbers of a report: the same in a terminal, in a picture and on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from unskew.auditing import Audit, Comparison, VariableAudit
+
+AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", "missing", "histogram")
+COMPARISON_COLUMNS = ("variable", "KL", "removed", "TV", "before", "after")
+NUMBERS = {"values", "KL", "TV", "entropy", "removed"}  # columns set to the right
+NOTHING_TO_REMOVE = 1e-9  # a KL this small is rounding; a percentage of it says nothing
+NAMED_MISSING = 3
+NONE = "–"
+
+
+def shown(value: Hashable, longest: int = 24) -> str:
+    """Write a value so that it is visible, on one line and at most ``longest`` characters."""
+    if isinstance(value, float):
+        short = f"{value:g}"
+        text = short if float(short) == value else repr(value)
+    else:
+        text = str(value)
+    if not text.isprintable() or not text.strip():
+        text = repr(text)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def number(value: float) -> str:
+    """Write a distance with three decimals; only a true zero is "0"."""
+    if value == 0:
+        return "0"
+    return "<0.001" if 0 < value < 0.0005 else f"{value:.3f}"
+
+
+def percent(share: float) -> str:
+    """Write a share of one; "100 %" and "0 %" only where they are exact."""
+    if 0 < share < 0.0001:
+        return "<0.01 %"
+    if 0.9995 <= share < 1:
+        return ">99.9 %"
+    return f"{100 * share:.3g} %"
+
+
+def some(count: int, what: str) -> str:
+    """Write how many there are of something."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def arrow(before: float, after: float) -> str:
+    """Write how a distance changed."""
+    return f"{number(before)} → {number(after)}"
+
+
+def values(variable: VariableAudit) -> str:
+    """Count the values seen, of how many where X is declared."""
+    seen = sum(count > 0 for count in variable.counts.values())
+    return f"{seen:,} of {len(variable.counts):,}" if variable.declared else f"{seen:,}"
+
+
+def commonest(variable: VariableAudit, most: int = 3) -> str:
+    """List the commonest values with their shares."""
+    top = variable.commonest[:most]
+    return ", ".join(f"{shown(value)} {percent(share)}" for value, share in top)
+
+
+def missing(variable: VariableAudit) -> str:
+    """List values that no example has; a dash where no declared X says what could be missing."""
+    gone = variable.missing
+    if not gone:
+        return "none" if variable.declared else NONE
+    named = ", ".join(shown(value, 12) for value in gone[:NAMED_MISSING])
+    rest = len(gone) - NAMED_MISSING
+    return f"{named} +{rest:,}" if rest > 0 else named
+
+
+def removed(before: VariableAudit, after: VariableAudit) -> str:
+    """Write the percentage of KL removed; a dash where there was none to remove."""
+    if before.kl < NOTHING_TO_REMOVE:
+        return NONE
+    rest = after.kl / before.kl
+    return ">99.9 %" if NOTHING_TO_REMOVE < rest < 0.0005 else f"{100 * (1 - rest):.1f} %"
+
+
+def facts(audit: Audit) -> str:
+    """Say how many examples there are, how many repeat, and what was dropped on the way."""
+    repeated = percent(audit.duplicates / audit.n)
+    text = f"{some(audit.n, 'example')}, {some(audit.duplicates, 'duplicate')} ({repeated})"
+    reasons = ", ".join(f"{count:,} {shown(why, 60)}" for why, count in audit.dropped.items())
+    return f"{text}, dropped: {reasons}" if reasons else text
+
+
+def audit_row(variable: VariableAudit, most: int = 3) -> dict[str, str]:
+    """Return what a summary table says of one variable, by column."""
+    return {
+        "variable": shown(variable.name, 60),
+        "values": values(variable),
+        "KL": number(variable.kl),
+        "TV": number(variable.total_variation),
+        "entropy": number(variable.entropy),
+        "commonest": commonest(variable, most),
+        "missing": missing(variable),
+    }
+
+
+def comparison_row(comparison: Comparison, name: str) -> dict[str, str]:
+    """Return what a summary table says of one variable before and after, by column."""
+    before, after = comparison.variables[name]
+    return {
+        "variable": shown(name, 60),
+        "KL": arrow(before.kl, after.kl),
+        "removed": removed(before, after),
+        "TV": arrow(before.total_variation, after.total_variation),
+    }
+
+
+def changes(comparison: Comparison) -> Iterator[str]:
+    """Say in plain sentences how many variables improved, which did most, and what got worse."""
+    gains = {name: before.kl - after.kl for name, (before, after) in comparison.variables.items()}
+    better = [name for name, gain in gains.items() if gain > NOTHING_TO_REMOVE]
+    worse = [name for name, gain in gains.items() if gain < -NOTHING_TO_REMOVE]
+    yield f"{len(better)} of {some(len(gains), 'variable')} came closer to uniform."
+    if better:
+        best = max(better, key=lambda name: gains[name])
+        before, after = comparison.variables[best]
+        yield (
+            f"{shown(best, 60)} improved{' most' if len(gains) > 1 else ''}: its KL divergence "
+            f"went from {number(before.kl)} to {number(after.kl)} nats "
+            f"({removed(before, after)} removed)."
+        )
+    if worse:
+        yield f"Further from uniform than before: {', '.join(shown(name, 60) for name in worse)}."
+
+
+def left(comparison: Comparison) -> str:
+    """Say how far from uniform each variable still is: this is never left out."""
+    rest = ", ".join(
+        f"{shown(name, 60)} {number(after.kl)}" for name, (_, after) in comparison.variables.items()
+    )
+    return f"Homogenized is not uniform. KL that is left, in nats: {rest}."
+
+
+def one_sided(comparison: Comparison) -> str:
+    """Name the variables that only one side has, which are not compared; often nothing."""
+    names = sorted(set(comparison.before.variables) ^ set(comparison.after.variables))
+    listed = ", ".join(shown(name, 60) for name in names)
+    return f"Not compared, as only one side has it: {listed}." if names else ""

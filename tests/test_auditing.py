@@ -1,0 +1,510 @@
+"""Audits: figures against the slow twin, everything that can be audited, every bad input."""
+
+import datetime
+import decimal
+import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import unskew
+from tests.naive.homogenize import histogram_statistics
+from unskew import Batch, Recipe, Source, UnskewError, audit, generate, over
+from unskew.auditing import Auditor, VariableAudit
+from unskew.salient import as_variable
+
+fixed = settings(derandomize=True, deadline=None)
+
+
+def itself(example: Any) -> Any:
+    return example
+
+
+def constant(example: Any) -> int:
+    return 0
+
+
+def die(rng: np.random.Generator) -> int:
+    return int(rng.integers(6))
+
+
+# The figures.
+
+
+@fixed
+@given(st.lists(st.integers(0, 5), min_size=1), st.booleans())
+def test_figures_agree_with_the_twin(values: list[int], declared: bool) -> None:
+    support = range(6) if declared else sorted(set(values))
+    found = audit(values, by={"x": over(itself, support) if declared else itself}).variables["x"]
+    expected = histogram_statistics(Counter(values), list(support))
+    assert found.counts == {x: values.count(x) for x in support}
+    assert list(found.counts) == list(support)
+    assert found.kl == pytest.approx(expected["kl"], abs=1e-12)
+    assert found.total_variation == pytest.approx(expected["total_variation"], abs=1e-12)
+    assert found.entropy == pytest.approx(expected["entropy"], abs=1e-12)
+    assert found.n == len(values)
+    if declared:
+        assert list(found.missing) == expected["missing"]
+
+
+def test_figures_by_hand() -> None:
+    found = audit([*"aaab"], by={"letter": over(itself, "abc")}).variables["letter"]
+    assert found.entropy == pytest.approx(2 * math.log(2) - 0.75 * math.log(3))
+    assert found.kl == pytest.approx(math.log(3) - found.entropy)
+    assert found.total_variation == pytest.approx(3 / 4 - 1 / 3)
+    assert found.missing == ("c",)
+    assert found.commonest == (("a", 0.75), ("b", 0.25))
+
+
+@pytest.mark.parametrize(
+    ("values", "missing"),
+    [
+        ([1, 2, 4, 7], (3, 5, 6)),
+        ([2, 4, 8], (6,)),
+        ([1, 2, 3], ()),
+        ([-2, 0, 4], (2,)),
+        ([1, 9], ()),
+        ([0, 1, 10**9], ()),
+        ([0.5, 1.5, 3.5], ()),
+        (["a", "c", "e"], ()),
+    ],
+)
+def test_gaps_between_whole_numbers_seen_are_missing(
+    values: list[Hashable], missing: tuple[Hashable, ...]
+) -> None:
+    assert audit(values, by={"x": itself}).variables["x"].missing == missing
+
+
+def test_numbers_are_put_in_order_and_names_left_where_they_came() -> None:
+    assert list(audit([3, 1.5, 2], by={"x": itself}).variables["x"].counts) == [1.5, 2, 3]
+    assert list(audit(["b", "a"], by={"x": itself}).variables["x"].counts) == ["b", "a"]
+
+
+def test_batches_are_counted_together() -> None:
+    values = [x % 7 for x in range(10_000)]  # three batches
+    found = audit(iter(values), by={"x": itself})
+    assert found.n == 10_000
+    assert found.variables["x"].counts == Counter(values)
+
+
+# Duplicates.
+
+
+def distinct(*batches: Batch) -> int:
+    auditor = Auditor([as_variable(constant)])
+    for batch in batches:
+        auditor.add(batch)
+    return auditor.result("test").distinct
+
+
+class TestDuplicates:
+    def check(self, examples: list[Any], keys: list[Hashable]) -> None:
+        found = audit(examples, by=constant)
+        assert found.distinct == len(set(keys))
+        assert found.duplicates == len(keys) - len(set(keys))
+
+    def test_texts(self) -> None:
+        rng = np.random.default_rng(0)
+        texts = ["".join(rng.choice([*"ab1é"], size=rng.integers(0, 9))) for _ in range(20_000)]
+        self.check(texts, texts)
+
+    def test_numbers(self) -> None:
+        numbers = np.random.default_rng(1).integers(-5000, 5000, size=20_000).tolist()
+        self.check(numbers, numbers)
+
+    def test_dicts_whatever_the_order_of_their_keys(self) -> None:
+        rng = np.random.default_rng(2)
+        pairs = [(int(a), int(b)) for a, b in rng.integers(0, 60, size=(5000, 2))]
+        dicts = [{"a": a, "b": b} if a % 2 else {"b": b, "a": a} for a, b in pairs]
+        self.check(dicts, pairs)
+
+    def test_dicts_within_dicts_too(self) -> None:
+        self.check(
+            [{"a": {"x": 1, "y": [{"p": 1, "q": 2}]}}, {"a": {"y": [{"q": 2, "p": 1}], "x": 1}}],
+            [0, 0],
+        )
+
+    def test_mixed(self) -> None:
+        mixed = [1, "1", (1,), ("1",), None, "None", 2.5, "2.5", b"1", "", 1, "1", (1,), None]
+        self.check(mixed, mixed)
+
+    def test_arrays_by_all_their_numbers(self) -> None:
+        zeros, other = np.zeros(5000), np.zeros(5000)
+        other[2500] = 1
+        self.check([zeros, other, zeros.copy()], [0, 1, 0])
+        self.check([np.array([1.0]), np.array([1 + 1e-12])], [0, 1])
+
+    def test_columns(self) -> None:
+        rng = np.random.default_rng(3)
+        left, right = rng.choice([*"ab"], size=(2, 5000, 3)).tolist()
+        rows = [("".join(a), "".join(b)) for a, b in zip(left, right, strict=True)]
+        rows += [("ab", "c"), ("a", "bc"), ("", "abc"), ("abc", "")]
+        numbers = rng.integers(0, 3, size=len(rows))
+        batch = Batch(
+            {"l": pa.array([a for a, _ in rows]), "r": pa.array([b for _, b in rows]), "n": numbers}
+        )
+        expected = {(*row, n) for row, n in zip(rows, numbers.tolist(), strict=True)}
+        assert distinct(batch) == len(expected)
+
+    def test_a_million_whole_numbers_in_a_row(self) -> None:
+        assert distinct(Batch({"n": np.arange(1_000_000)})) == 1_000_000
+
+    @pytest.mark.parametrize("values", [["a", "b"], [1, 2], [0.5, 1.5], [True, False]])
+    def test_a_missing_value_does_not_change_the_other_rows(self, values: list[Any]) -> None:
+        whole = Batch.from_arrow(pa.table({"x": pa.array(values)}))
+        holed = Batch.from_arrow(pa.table({"x": pa.array([*values, None])}))
+        assert distinct(whole, holed) == 3
+
+    def test_rows_are_the_same_in_any_slice_of_a_table(self) -> None:
+        table = pa.table({"x": ["ab", "c", "ab", "c"], "y": [1, 2, 1, 2]})
+        batches = [Batch.from_arrow(table.slice(i, 1)) for i in range(4)]
+        assert distinct(*batches) == distinct(Batch.from_arrow(table)) == 2
+
+
+# What can be audited.
+
+
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder in which to write modules, files and datasets; it is the current one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if (tmp_path / f"{name}.py").exists():
+            del sys.modules[name]
+
+
+def rows() -> list[dict[str, Any]]:
+    return [{"kind": "ab"[i % 2], "size": i % 3, "id": i} for i in range(900)]
+
+
+def check_rows(found: unskew.Audit) -> None:
+    assert found.n == found.distinct == 900
+    assert list(found.variables) == ["kind", "size"]  # id has too many values for a histogram
+    assert found.variables["kind"].counts == {"a": 450, "b": 450}
+    assert found.variables["size"].counts == {0: 300, 1: 300, 2: 300}
+
+
+def test_a_list_and_a_generator() -> None:
+    check_rows(audit(rows()))
+    check_rows(audit(row for row in rows()))
+
+
+def test_a_parquet_file_by_path_and_by_name(written: Path) -> None:
+    pq.write_table(pa.Table.from_pylist(rows()), written / "rows.parquet")
+    check_rows(audit(written / "rows.parquet"))
+    check_rows(audit("rows.parquet"))
+
+
+def test_a_jsonl_file(written: Path) -> None:
+    lines = [json.dumps(row) for row in rows()]
+    (written / "rows.jsonl").write_text("\n".join(lines[:100]) + "\n\n" + "\n".join(lines[100:]))
+    check_rows(audit("rows.jsonl"))
+
+
+def test_a_folder_of_files(written: Path) -> None:
+    for i in range(3):
+        path = written / "parts" / f"{'ab'[i % 2]}" / f"{i}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.Table.from_pylist(rows()[300 * i : 300 * i + 300]), path)
+    (written / "parts" / "README.md").write_text("not data")
+    check_rows(audit("parts"))
+
+
+def test_a_sampler() -> None:
+    found = audit(die, by={"x": itself}, n=500, seed=3)
+    assert (found.label, found.n) == ("die", 500)
+    assert found.to_dict() == audit(die, by={"x": itself}, n=500, seed=3).to_dict()
+    assert found.to_dict() != audit(die, by={"x": itself}, n=500, seed=4).to_dict()
+
+
+def test_what_is_endless_is_audited_up_to_100_000_examples() -> None:
+    assert audit("calculator/dcfg").n == 100_000
+
+
+def test_a_source_by_name_with_settings() -> None:
+    found = audit("calculator/dcfg", n=2000, settings={"p": 0.0})
+    assert found.label == "calculator/dcfg"
+    assert list(found.variables) == [
+        "length",
+        "operations",
+        "parentheses",
+        "mean_depth",
+        "max_depth",
+    ]
+    assert found.variables["operations"].counts == {0: 2000}
+    assert found.distinct == 10
+    by_text = audit("calculator/dcfg", n=2000, settings={"p": "0.0"})
+    assert by_text.to_dict() == found.to_dict()
+
+
+def test_a_source_as_an_object() -> None:
+    source = Source("ones", lambda rng, n: (Batch({"x": np.ones(n, dtype=int)}), Counter(bad=1)))
+    found = audit(source, n=10)
+    assert found.variables["x"].counts == {1: 10}
+
+
+def test_what_a_source_dropped_is_counted_for_the_examples_audited() -> None:
+    """One draw in two is dropped, so that beside 2,000 stand about 2,000 (63 is one σ)."""
+    found = audit("calculator/dcfg", n=2000, settings={"p": 0.5, "max_length": 1})
+    assert abs(sum(found.dropped.values()) - 2000) < 400
+
+
+def test_a_dataset_and_its_folder(written: Path) -> None:
+    recipe = Recipe("calculator/dcfg", 500, homogenize=("max_depth",), shard_size=200)
+    dataset = generate(recipe, "made")
+    found = audit(dataset)
+    assert found.n == 500
+    assert found.variables["max_depth"].counts == dataset.tally.kept_values["max_depth"]
+    assert audit("made").to_dict() == found.to_dict() == audit(Path("made")).to_dict()
+
+
+def test_a_function_of_ones_own_module(written: Path) -> None:
+    (written / "my_dice.py").write_text(
+        "def draw(rng):\n    return int(rng.integers(6))\n\ndef odd(x):\n    return x % 2\n"
+    )
+    found = audit("my_dice:draw", by="my_dice:odd", n=100)
+    assert (found.label, found.n) == ("my_dice:draw", 100)
+    assert set(found.variables["my_dice:odd"].counts) == {0, 1}
+    assert audit([1, 3], by="my_dice:odd").variables["my_dice:odd"].counts == {1: 2}
+
+
+def test_variables_by_name_of_a_column_and_of_another_domain(written: Path) -> None:
+    table = pa.table({"expression": ["1+2", "3"], "value": [3, 3]})
+    pq.write_table(table, written / "sums.parquet")
+    found = audit("sums.parquet", by=["value", "calculator/operations"])
+    assert found.variables["value"].counts == {3: 2}
+    assert found.variables["operations"].counts == {0: 1, 1: 1}
+
+
+def test_a_column_may_be_named_example(written: Path) -> None:
+    pq.write_table(pa.table({"example": ["a", "b", "a"]}), written / "x.parquet")
+    assert audit("x.parquet", by="example").variables["example"].counts == {"a": 2, "b": 1}
+    assert audit("x.parquet").variables["example"].counts == {"a": 2, "b": 1}
+
+
+def test_the_first_n_are_audited() -> None:
+    assert audit([1, 2, 2, 2], by=itself, n=2).variables["itself"].counts == {1: 1, 2: 1}
+    assert audit([1, 2], by=itself, n=100).n == 2
+
+
+def test_advance_is_told_of_each_example() -> None:
+    seen: list[int] = []
+    audit(iter(range(10_000)), by=constant, n=9_000, advance=seen.append)
+    assert sum(seen) == 9_000
+    assert len(seen) > 1
+
+
+# Before and after.
+
+
+def test_a_comparison_is_over_the_union_of_both_supports() -> None:
+    before = audit([1] * 6 + [2] * 2, by={"x": itself})
+    after = audit([2] * 4 + [4] * 4, by={"x": itself})
+    comparison = before.compare(after)
+    left, right = comparison.variables["x"]
+    assert left.counts == {1: 6, 2: 2, 4: 0}
+    assert right.counts == {1: 0, 2: 4, 4: 4}
+    kl_before = histogram_statistics({1: 6, 2: 2}, [1, 2, 4])["kl"]
+    kl_after = histogram_statistics({2: 4, 4: 4}, [1, 2, 4])["kl"]
+    assert comparison.kl_removed("x") == pytest.approx(100 * (kl_before - kl_after) / kl_before)
+    assert comparison.to_dict()["kl_removed_percent"] == {"x": comparison.kl_removed("x")}
+
+
+def test_all_of_the_divergence_may_be_removed_and_none_where_there_was_none() -> None:
+    skewed, even = audit([1, 1, 1, 2], by=itself), audit([1, 1, 2, 2], by=itself)
+    assert skewed.compare(even).kl_removed("itself") == pytest.approx(100)
+    assert even.compare(skewed).kl_removed("itself") == 0
+    assert skewed.compare(skewed).kl_removed("itself") == 0
+
+
+def test_only_common_variables_are_compared() -> None:
+    both = audit([1, 2], by={"x": itself, "y": constant})
+    one = audit([1, 2], by={"x": itself})
+    assert list(both.compare(one).variables) == ["x"]
+    with pytest.raises(UnskewError, match="no variable in common"):
+        one.compare(audit([1, 2], by={"z": itself})).to_dict()
+
+
+# Plain data.
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, 2, 4],
+        [0.5, 1.5],
+        ["a", "é"],
+        [True, False],
+        [None, "a", 1],
+        [(1, "a"), (2, "b")],
+        [(1, (2, 3))],
+        [np.int64(3), np.float32(2.5), np.bool_(True)],
+        [datetime.date(2020, 1, 1)],
+        [decimal.Decimal("1.5")],
+        [b"bytes"],
+        [frozenset({1, 2})],
+    ],
+    ids=repr,
+)
+def test_an_audit_is_ready_for_json(values: list[Hashable]) -> None:
+    found = audit(values, by={"x": itself})
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert [count for _, count in data["variables"]["x"]["histogram"]] == [1] * len(values)
+    assert {"label", "n", "distinct", "duplicates", "dropped", "variables"} == set(data)
+
+
+def test_a_file_of_dates_is_ready_for_json(written: Path) -> None:
+    pq.write_table(pa.table({"day": [datetime.date(2020, 1, 1)] * 3}), written / "days.parquet")
+    data = json.loads(json.dumps(audit("days.parquet").to_dict()))
+    assert data["variables"]["day"]["n"] == 3
+
+
+def test_a_variable_audit_says_whether_its_support_is_declared() -> None:
+    assert VariableAudit("x", {1: 2}, True).to_dict()["support"] == "declared"
+    assert VariableAudit("x", {1: 2}, False).to_dict()["support"] == "seen"
+
+
+# Bad input: one line that names what is wrong, never another error.
+
+
+def refused(message: str, *args: Any, **settings: Any) -> None:
+    with pytest.raises(UnskewError, match=message) as caught:
+        audit(*args, **settings)
+    assert "\n" not in str(caught.value)
+
+
+def test_nothing_to_audit(written: Path) -> None:
+    refused("gave no examples", [], by=itself)
+    refused("gave no examples", iter(()))
+    (written / "empty.jsonl").write_text("\n\n")
+    refused("empty.jsonl gave no examples", "empty.jsonl")
+    pq.write_table(pa.table({"x": pa.array([], pa.int64())}), written / "empty.parquet")
+    refused("empty.parquet gave no examples", "empty.parquet")
+    (written / "zero.parquet").write_bytes(b"")
+    refused("zero.parquet cannot be read as Parquet", "zero.parquet")
+    (written / "folder").mkdir()
+    refused("folder holds no .parquet or .jsonl file", "folder")
+
+
+def test_a_truncated_parquet_file(written: Path) -> None:
+    pq.write_table(pa.Table.from_pylist(rows()), written / "x.parquet")
+    data = (written / "x.parquet").read_bytes()
+    (written / "x.parquet").write_bytes(data[: len(data) // 2])
+    refused("x.parquet cannot be read as Parquet .* truncated", "x.parquet")
+
+
+def test_a_parquet_file_with_spoilt_pages(written: Path) -> None:
+    table = pa.table({"x": np.random.default_rng(0).integers(0, 9, 5000)})
+    pq.write_table(table, written / "x.parquet", compression="zstd")
+    data = bytearray((written / "x.parquet").read_bytes())
+    data[50:400] = bytes(350)
+    (written / "x.parquet").write_bytes(data)
+    refused("x.parquet cannot be read as Parquet", "x.parquet")
+
+
+def test_a_parquet_file_with_two_columns_of_one_name(written: Path) -> None:
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    pq.write_table(table, written / "x.parquet")
+    refused("x.parquet", "x.parquet")
+
+
+def test_text_in_a_parquet_file_that_is_not_utf8(written: Path) -> None:
+    ends = pa.py_buffer(np.array([0, 1], dtype=np.int32))
+    text = pa.StringArray.from_buffers(1, ends, pa.py_buffer(b"\xff"))
+    pq.write_table(pa.table({"x": text}), written / "x.parquet")
+    refused("UTF-8", "x.parquet")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"a": 1}\n{"a": 2', "x.jsonl line 2 is no JSON .* truncated"),
+        (b'{"a": 1}\n\n\nnull null\n', "x.jsonl line 4 is no JSON"),
+        (b'{"a": "\xff"}\n', "x.jsonl is no UTF-8 text"),
+        (b'{"a": 1}\n5\n', r"x\.jsonl|'a'"),
+        (b'{"a": 1}\n"a text"\n', r"x\.jsonl|'a'"),
+        (b'{"a": 1}\n{"b": 1}\n', r"x\.jsonl|'a'"),
+        (b"[" * 100_000, "x.jsonl line 1"),
+        (b"PAR1" + bytes(range(256)), "x.jsonl"),
+    ],
+    ids=["truncated", "two values", "latin", "number", "text", "other keys", "deep", "binary"],
+)
+def test_a_jsonl_file_that_cannot_be_read(written: Path, content: bytes, message: str) -> None:
+    (written / "x.jsonl").write_bytes(content)
+    refused(message, "x.jsonl")
+
+
+def test_names_that_do_not_exist_are_answered_with_the_nearest(written: Path) -> None:
+    refused("did you mean 'calculator/dcfg'", "calculator/dcgf")
+    refused("did you mean 'calculator/bal'", "calculater/bal")
+    refused("did you mean 'length'", "calculator/dcfg", by="lenght")
+    refused("did you mean 'length'", "calculator/dcfg", by=["operations", "lengths"])
+    refused("did you mean 'size'", rows(), by="sise")
+    refused("did you mean 'p'", "calculator/dcfg", settings={"pp": 0.3})
+    refused("missing.parquet does not exist", "missing.parquet")
+    refused("deep/in/nowhere does not exist", "deep/in/nowhere")
+    refused("does not exist", Path("missing.jsonl"))
+    refused("no module 'nowhere_at_all'", "nowhere_at_all:draw")
+    (written / "a_module.py").write_text("def draw(rng):\n    return 1\nnumber = 5\n")
+    refused("did you mean 'draw'", "a_module:drew")
+    refused("'a_module:number' is int; name a function", "a_module:number")
+    (written / "broken_module.py").write_text("1 / 0\n")
+    refused("ZeroDivisionError on import", "broken_module:draw")
+
+
+@pytest.mark.parametrize("n", [0, -5, float("nan"), 1.5])
+def test_a_number_of_examples_that_is_none(n: float) -> None:
+    refused("n is", [1, 2, 3], by=itself, n=n)
+
+
+def test_columns_that_hold_lists(written: Path) -> None:
+    pq.write_table(pa.table({"x": [[1, 2], [3]]}), written / "x.parquet")
+    refused("no column with at most 200 values", "x.parquet")
+    refused("column 'x' holds lists; name a function", "x.parquet", by="x")
+
+
+def test_columns_of_arrays() -> None:
+    grids = Source("grids", lambda rng, n: (Batch({"grid": rng.random((n, 3))}), Counter()))
+    refused("grid", grids, n=10, by="grid")
+    refused("no column with at most 200 values", grids, n=10)
+
+
+def test_what_cannot_be_read_at_all(written: Path) -> None:
+    refused("5 cannot be read; pass examples", 5)
+    refused("None cannot be read", None)
+    (written / "x.csv").write_text("a,b\n1,2\n")
+    refused("x.csv holds no .parquet or .jsonl file", "x.csv")
+    refused("no column with at most 200 values; name what to measure", [1, 2, 3])
+    (written / "x.jsonl").write_text("{}\n")
+    refused("takes no settings", "x.jsonl", settings={"p": 1})
+
+
+def test_an_unfinished_dataset(written: Path) -> None:
+    made = generate(Recipe("calculator/dcfg", 10), "made")
+    (written / "made" / "manifest.json").unlink()
+    refused("made is not finished", "made")
+    (written / "made" / "manifest.json").write_text("{")
+    refused("manifest.json cannot be read", "made")
+    made.parts[0].unlink()
+    refused("cannot be read as Parquet", made)
+
+
+@pytest.mark.parametrize("manifest", ["[]", "{}", '{"rows": 10}', "null"])
+def test_a_manifest_that_is_none(written: Path, manifest: str) -> None:
+    generate(Recipe("calculator/dcfg", 10), "made")
+    (written / "made" / "manifest.json").write_text(manifest)
+    refused("manifest.json", "made")

@@ -1,0 +1,320 @@
+"""Tables in a terminal, pictures and pages: right numbers, and nothing from data is believed."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from unskew.auditing import Audit, Comparison, VariableAudit
+from unskew.errors import UnskewError
+from unskew.report import write_picture
+from unskew.report.charts import (
+    MOST_BARS,
+    comparison_chart,
+    histogram_chart,
+    page_of_charts,
+)
+from unskew.report.page import json_in_script, page, script_in_script, vega
+from unskew.report.pooling import pooled, sparks
+from unskew.report.words import missing, number, percent, removed, shown
+
+ATTACK = "<script>alert(1)</script>"
+
+
+def variable(name: str, counts: dict, declared: bool = False, doc: str = "") -> VariableAudit:
+    return VariableAudit(name, counts, declared, doc)
+
+
+def audit(*variables: VariableAudit, label: str = "data", **more: object) -> Audit:
+    n = variables[0].n
+    found = {v.name: v for v in variables}
+    return Audit(label, n, n - 10, found, more.get("dropped", {}))  # type: ignore[arg-type]
+
+
+BEFORE = audit(
+    variable("length", {2: 600, 4: 160, 6: 120, 8: 120}, True, "characters"),
+    variable("depth", {0: 900, 1: 100}),
+    label="calculator/dcfg",
+    dropped={"too long": 37},
+)
+AFTER = audit(
+    variable("length", {2: 280, 4: 240, 6: 240, 8: 240}, True, "characters"),
+    variable("depth", {0: 600, 1: 400}),
+    label="repaired",
+)
+BOTH = BEFORE.compare(AFTER)
+HOSTILE = audit(
+    variable(f"name {ATTACK}", {ATTACK: 30, "[red]x": 20, "\x1b[31m": 5}, doc=ATTACK),
+    label=f"[bold]{ATTACK}",
+    dropped={ATTACK: 1},
+)
+
+
+def rendered(result: Audit | Comparison, width: int) -> str:
+    console = Console(width=width, file=StringIO(), color_system=None)
+    console.print(result)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_an_audit_in_a_terminal_has_the_numbers(width: int) -> None:
+    text = rendered(BEFORE, width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "1,000 examples, 10 duplicates (1 %)" in flat(text)
+    assert "37 too long" in flat(text)
+    for v in BEFORE.variables.values():
+        (row,) = [line for line in text.splitlines() if line.startswith(v.name)]
+        assert f"{v.kl:.3f}" in row
+        assert f"{v.total_variation:.3f}" in row
+
+
+def test_a_wide_terminal_has_every_column() -> None:
+    row = next(line for line in rendered(BEFORE, 120).splitlines() if line.startswith("length"))
+    assert "4 of 4" in row
+    assert "2 60 %, 4 16 %, 6 12 %" in row
+    assert "none" in row
+    assert f"{BEFORE.variables['length'].entropy:.3f}" in row
+    assert "█▃▂▂" in row
+
+
+def test_a_narrow_terminal_says_which_columns_are_gone() -> None:
+    assert "a wider terminal adds: " in rendered(BEFORE, 40)
+    assert "a wider terminal adds" not in rendered(BEFORE, 120)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_a_comparison_in_a_terminal_has_the_numbers_and_what_is_left(width: int) -> None:
+    text = rendered(BOTH, width)
+    assert max(map(len, text.splitlines())) <= width
+    for name, (before, after) in BOTH.variables.items():
+        (row,) = [line for line in text.splitlines() if line.startswith(f"{name} ")]
+        assert f"{number(before.kl)} → {number(after.kl)}" in row
+        assert f"{BOTH.kl_removed(name):.1f} %" in row
+        assert f"{name} {number(after.kl)}" in flat(text)
+    assert "Homogenized is not uniform" in flat(text)
+
+
+def test_a_variable_of_one_side_is_named() -> None:
+    one = audit(*AFTER.variables.values(), variable("extra", {1: 1000}))
+    assert "only one side has it: extra" in flat(rendered(BEFORE.compare(one), 80))
+    assert "only one side" not in rendered(BOTH, 80)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_markup_and_control_codes_are_printed_literally(width: int) -> None:
+    text = rendered(HOSTILE, width) + rendered(HOSTILE.compare(HOSTILE), width)
+    assert "[bold]<script>" in text
+    assert "\x1b" not in text
+    assert r"[red]x 36.4 %, '\x1b[31m' 9.09 %" in rendered(HOSTILE, 160)
+
+
+def test_a_variable_with_one_value_is_uniform() -> None:
+    one = variable("only", {7: 50}, declared=True)
+    assert one.kl == 0
+    row = next(line for line in rendered(audit(one), 120).splitlines() if line.startswith("only"))
+    assert row.split()[:6] == ["only", "1", "of", "1", "0", "0"]
+    assert removed(one, one) == "–"
+    assert "nan" not in page(audit(one).compare(audit(one))).partition("<script")[0]
+    assert histogram_chart(one)["data"]["values"][0]["share"] == 1
+
+
+def test_missing_values() -> None:
+    assert missing(variable("x", {"a": 1, "b": 1}, declared=True)) == "none"
+    assert missing(variable("x", {"a": 1, "b": 1})) == "–"
+    assert missing(variable("x", {1: 1, 2: 1, 4: 1})) == "3"
+    assert missing(variable("x", {i: i // 9 for i in range(10)}, declared=True)) == "0, 1, 2 +6"
+
+
+def test_numbers_are_exact_where_they_look_exact() -> None:
+    assert [number(0), number(1e-9), number(1.8714)] == ["0", "<0.001", "1.871"]
+    assert [percent(0), percent(1e-6), percent(0.16)] == ["0 %", "<0.01 %", "16 %"]
+    assert [percent(0.99999), percent(1)] == [">99.9 %", "100 %"]
+    worse = removed(AFTER.variables["length"], BEFORE.variables["length"])
+    assert worse.startswith("-")
+    almost = variable("x", {i: 10**6 + 1000 * i for i in range(4)})
+    assert removed(variable("x", {0: 9, 1: 1, 2: 1, 3: 1}), almost) == ">99.9 %"
+
+
+def test_values_are_shown_on_one_line() -> None:
+    assert shown(0.1) == "0.1"
+    assert shown(1 / 3, 40) == repr(1 / 3)
+    assert shown(math.nan) == "nan"
+    assert shown("") == "''"
+    assert shown("a\nb") == r"'a\nb'"
+    assert len(shown("x" * 99)) == 24
+
+
+def test_sparks_share_a_scale_and_show_values_that_nobody_has() -> None:
+    high, low = sparks([variable("x", {0: 8, 1: 0}), variable("x", {0: 4, 1: 4})], 16)
+    assert (high, low) == ("█.", "▄▄")
+    (pool,) = sparks([variable("x", dict.fromkeys(range(100), 1))], 16)
+    assert pool == "█" * 16
+
+
+@pytest.mark.parametrize("size", [1, 59, 60, 61, 437])
+def test_pooling_conserves_the_total(size: int) -> None:
+    long = variable("x", {i: i * i % 101 + 1 for i in range(size)})
+    rows = histogram_chart(long)["data"]["values"]
+    assert len(rows) == min(size, MOST_BARS)
+    assert sum(row["count"] for row in rows) == long.n
+    assert sum(row["values"] for row in rows) == size
+    assert math.isclose(sum(row["share"] for row in rows), 1)
+    subtitle = " ".join(histogram_chart(long)["title"]["subtitle"])
+    assert ("neighbours pooled into 60 bars" in subtitle) == (size > MOST_BARS)
+
+
+def test_values_that_look_alike_stay_apart() -> None:
+    assert [bar.label for bar in pooled(variable("x", {1: 1, "1": 2}), 60)] == ["1", "1 (2)"]
+
+
+def test_labels_never_collide_after_numbering() -> None:
+    # "1 (2)" is itself a value, and 1 and "1" look alike: three bars, three labels.
+    bars = pooled(variable("x", {"1 (2)": 1, 1: 2, "1": 3}), 60)
+    assert len({bar.label for bar in bars}) == 3
+
+
+def test_a_comparison_chart_holds_the_shares_of_both_audits() -> None:
+    before, after = BOTH.variables["length"]
+    spec = comparison_chart(before, after, ("old", "new"))
+    rows = spec["data"]["values"]
+    for side, v in (("old", before), ("new", after)):
+        found = {row["value"]: row["share"] for row in rows if row["side"] == side}
+        assert found == {str(value): count / v.n for value, count in v.counts.items()}
+    bars, rule, _ = spec["layer"]
+    assert bars["encoding"]["x"]["sort"] is None
+    assert bars["encoding"]["xOffset"]["field"] == "side"
+    assert rule["encoding"]["y"]["datum"] == 1 / 4
+    assert spec["title"]["text"] == "length"
+    assert "characters" in spec["title"]["subtitle"]
+    assert f"{BOTH.kl_removed('length'):.1f} % removed" in spec["title"]["subtitle"][1]
+
+
+def test_sides_with_one_label_stay_two_sides() -> None:
+    rows = comparison_chart(*BOTH.variables["length"], ("x", "x"))["data"]["values"]
+    assert {row["side"] for row in rows} == {"x (before)", "x (after)"}
+
+
+def test_charts_side_by_side() -> None:
+    specs = [histogram_chart(v) for v in BEFORE.variables.values()]
+    together = page_of_charts(specs, columns=1)
+    assert together["concat"] == specs
+    assert together["columns"] == 1
+    assert json.loads(json.dumps(together)) == together
+
+
+@pytest.mark.parametrize("result", [BEFORE, BOTH, HOSTILE], ids=["audit", "comparison", "hostile"])
+def test_pictures_are_written(tmp_path: Path, result: Audit | Comparison) -> None:
+    png = write_picture(result, tmp_path / "new" / "x.png")
+    assert png.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    svg = result.picture(str(tmp_path / "x.SVG"))
+    root = ET.fromstring(svg.read_text(encoding="utf-8"))  # noqa: S314 - our own file
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert not root.findall(".//{*}script")
+    html = result.picture(tmp_path / "x.html")
+    assert html.read_text(encoding="utf-8") == page(result)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["new", "x.SVG", "x.html"]
+
+
+@pytest.mark.parametrize("name", ["x.gif", "x"])
+def test_an_unknown_suffix_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UnskewError, match=r"allowed are \.png, \.svg, \.html: rename") as caught:
+        write_picture(BEFORE, tmp_path / name)
+    assert repr(Path(name).suffix) in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes, and the text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+    def count(self, tag: str) -> int:
+        return sum(name == tag for name, _ in self.found)
+
+
+def without_bundle(html: str) -> str:
+    assert html.count(vega()) == 1
+    return html.replace(vega(), "")
+
+
+@pytest.mark.parametrize("result", [BEFORE, BOTH, HOSTILE], ids=["audit", "comparison", "hostile"])
+def test_a_page_loads_nothing(result: Audit | Comparison) -> None:
+    html = page(result)
+    own = without_bundle(html)
+    assert "//" not in re.sub(r"^\s*//.*|\s// .*", "", own, flags=re.MULTILINE)
+    assert not re.search(r"url\(|@import", own)
+    for _, attributes in Elements(html).found:
+        assert "src" not in attributes
+        assert (attributes.get("href") or "#").startswith(("#", "data:,"))
+    assert "default-src 'none'" in own
+
+
+def test_a_page_believes_nothing_in_the_data() -> None:
+    for result in (HOSTILE, HOSTILE.compare(HOSTILE)):
+        own = without_bundle(page(result))
+        assert ATTACK not in own
+        assert "<script>alert" not in own
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in own
+        assert r"\u003cscript\u003ealert(1)\u003c/script\u003e" in own
+        assert Elements(page(result)).count("script") == 3
+        data = json.loads(own.partition('id="charts">')[2].partition("</script>")[0])
+        values = [row["value"] for row in data["specs"][0]["data"]["values"]]
+        assert any(value.startswith("<script>") for value in values)
+
+
+def test_a_page_has_every_part() -> None:
+    html = page(BOTH)
+    elements = Elements(html)
+    assert "<title>unskew</title>" in html
+    assert elements.count("section") == 2 + len(BOTH.variables)
+    assert elements.count("details") == 1 + len(BOTH.variables)
+    text = " ".join(elements.text)
+    assert "2 of 2 variables came closer to uniform. depth improved most" in text
+    assert "Homogenized is not uniform" in text
+    for name, (before, after) in BOTH.variables.items():
+        assert f"{number(before.kl)} → {number(after.kl)}" in text
+        assert f"{BOTH.kl_removed(name):.1f} %" in text
+    assert {"600", "60 %", "280", "28 %"} <= set(elements.text)
+
+
+def test_a_page_of_an_audit_and_one_of_no_improvement() -> None:
+    assert "<h1>Audit of calculator/dcfg</h1>" in page(BEFORE)
+    worse = page(AFTER.compare(BEFORE))
+    assert "0 of 2 variables came closer to uniform." in worse
+    assert "Further from uniform than before: length, depth." in worse
+
+
+def test_a_long_histogram_is_cut_and_says_so() -> None:
+    long = variable("x", dict.fromkeys(range(2_500), 1))
+    html = page(audit(long))
+    assert "500 more values" in html
+    assert "2,500 values, neighbours pooled into 60 bars" in html
+
+
+def test_scripts_cannot_be_ended_from_inside() -> None:
+    assert json_in_script({"a": "</script>&"}) == r'{"a":"\u003c/script\u003e\u0026"}'
+    assert script_in_script('"</SCRIPT><!--<script>"') == r'"\x3c/SCRIPT>\x3c!--\x3cscript>"'
+    assert script_in_script("a < b") == "a < b"
