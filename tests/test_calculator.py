@@ -501,7 +501,7 @@ def test_the_shortest_cap_of_a_depth_is_enough() -> None:
 
 
 def test_a_cap_that_hardly_anything_fits_ends_with_an_error() -> None:
-    """A tree of depth 6 in 127 characters has no parentheses: less than one in 1e15 trees."""
+    """A tree of depth 6 in 127 characters has no parentheses: about one in 1e12 trees."""
     code = (
         "import unskew; unskew.audit('calculator/bal', n=1, "
         "settings={'min_depth': 6, 'max_depth': 6, 'max_length': 127})"

@@ -107,7 +107,8 @@ def test_the_last_shard_holds_what_is_left(tmp_path: Path) -> None:
         f"train-0000{i}-of-00003.parquet" for i in range(3)
     ]
     assert [pq.read_metadata(part).num_rows for part in dataset.parts] == [100, 100, 50]
-    assert [part["rows"] for part in dataset.manifest["parts"]] == [100, 100, 50]
+    manifest = json.loads((dataset.folder / "manifest.json").read_text())
+    assert [part["rows"] for part in manifest["parts"]] == [100, 100, 50]
 
 
 @pytest.mark.parametrize(("n", "shards"), [(1, 1), (99, 1), (100, 1), (101, 2), (200, 2)])
@@ -169,8 +170,9 @@ def test_a_tally_is_read_back_as_it_was_written(values: tuple[Any, ...]) -> None
 def test_the_manifest_names_each_part_with_its_checksum(tmp_path: Path) -> None:
     dataset = generate(SMALL, tmp_path / "made")
     assert dataset.recipe == SMALL
-    assert dataset.manifest["recipe"] == SMALL.hash
-    for part in dataset.manifest["parts"]:
+    manifest = json.loads((tmp_path / "made" / "manifest.json").read_text())
+    assert manifest["recipe"] == SMALL.hash
+    for part in manifest["parts"]:
         assert sha256(tmp_path / "made" / part["file"]) == part["sha256"]
 
 
@@ -206,8 +208,12 @@ def empty_a_part(dataset: Dataset) -> None:
     dataset.parts[0].write_bytes(b"")
 
 
-def swap_two_parts(dataset: Dataset) -> None:
+def put_a_part_in_place_of_the_last(dataset: Dataset) -> None:
     dataset.parts[2].write_bytes(dataset.parts[0].read_bytes())
+
+
+def repeat_a_part(dataset: Dataset) -> None:
+    dataset.parts[1].write_bytes(dataset.parts[0].read_bytes())
 
 
 def take_a_part_of_another_recipe(dataset: Dataset) -> None:
@@ -237,7 +243,8 @@ def leave_the_file_of_a_killed_run(dataset: Dataset) -> None:
         delete_all_parts,
         cut_a_part,
         empty_a_part,
-        swap_two_parts,
+        put_a_part_in_place_of_the_last,
+        repeat_a_part,
         take_a_part_of_another_recipe,
         delete_the_manifest,
         leave_the_file_of_a_killed_run,

@@ -51,8 +51,8 @@ def test_a_correlation_of_a_tenth_is_flagged() -> None:
     assert _largest_correlation([left, 0.1 * left + 0.9 * right]) > 0.06
 
 
-@pytest.mark.parametrize("seed", [-1, float("nan")])
-def test_a_seed_below_zero_is_refused(seed: int) -> None:
+@pytest.mark.parametrize("seed", [-1, float("nan"), 1.5, "1"])
+def test_a_seed_that_is_no_whole_number_from_zero_is_refused(seed: int) -> None:
     with pytest.raises(UnskewError, match="seed is"):
         stream(seed, "draw")
 

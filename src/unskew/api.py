@@ -10,7 +10,7 @@ import numpy as np
 
 from unskew.auditing import Audit, Auditor
 from unskew.batch import Batch
-from unskew.errors import UnskewError, check_range
+from unskew.errors import UnskewError, check_count
 from unskew.homogenizer import Health, Homogenizer, KeptBatches
 from unskew.names import column_variable, domain_of, find_source, find_variable
 from unskew.salient import By, SalientVariable, as_variables, joint
@@ -87,9 +87,9 @@ def audit(
     opened = open_target(target, settings, seed)
     limit = 100_000 if n is None and opened.endless else n
     if limit is not None:
-        check_range("n", limit, 1, step="audit at least one example")
+        check_count("n", limit, "audit at least one example")
     auditor = None
-    for batch in opened.first(limit):
+    for batch in opened.read(limit):
         if auditor is None:
             auditor = Auditor(_audited(by, opened, batch))
         auditor.add(batch)

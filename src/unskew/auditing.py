@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from unskew.salient import SalientVariable
 
 COMMONEST = 3
+ROUNDING = 1e-12  # a divergence this small is what floating point leaves of zero
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ class VariableAudit:
     @property
     def kl(self) -> float:
         """Kullback-Leibler divergence from uniform over X, in nats: log |X| − entropy."""
-        return max(0.0, math.log(len(self.counts)) - self.entropy)
+        kl = math.log(len(self.counts)) - self.entropy
+        return kl if kl > ROUNDING else 0.0
 
     @property
     def total_variation(self) -> float:
@@ -90,9 +92,9 @@ class VariableAudit:
             "kl": self.kl,
             "total_variation": self.total_variation,
             "entropy": self.entropy,
-            "missing": list(self.missing),
-            "commonest": [[value, share] for value, share in self.commonest],
-            "histogram": [[value, count] for value, count in self.counts.items()],
+            "missing": [_plain(value) for value in self.missing],
+            "commonest": [[_plain(value), share] for value, share in self.commonest],
+            "histogram": [[_plain(value), count] for value, count in self.counts.items()],
         }
 
 
@@ -162,18 +164,24 @@ class Comparison:
             )
         return pairs
 
-    def kl_removed(self, name: str) -> float:
-        """Percentage of the KL divergence from uniform that is gone (section B.5)."""
-        before, after = self.variables[name]
-        return 100 * (1 - after.kl / before.kl) if before.kl > 0 else 0.0
+    def kl_removed(self, name: str) -> float | None:
+        """Percentage of the KL divergence from uniform that is gone; None where none was."""
+        return kl_removed(*self.variables[name])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, ready for JSON."""
-        return {
-            "before": self.before.to_dict(),
-            "after": self.after.to_dict(),
-            "kl_removed_percent": {name: self.kl_removed(name) for name in self.variables},
+        """Return plain data, ready for JSON; each variable over the union of the supports."""
+        sides = {"before": self.before.to_dict(), "after": self.after.to_dict()}
+        for side in sides.values():
+            del side["variables"]
+        variables = {
+            name: {
+                "before": before.to_dict(),
+                "after": after.to_dict(),
+                "kl_removed_percent": kl_removed(before, after),
+            }
+            for name, (before, after) in self.variables.items()
         }
+        return {**sides, "variables": variables}
 
     def picture(self, path: str | Path) -> Path:
         """Write before and after as a picture: .png, .svg or a self-contained .html page."""
@@ -226,12 +234,26 @@ class Auditor:
         return Audit(label, len(hashes), len(np.unique(hashes)), found, dict(dropped or {}))
 
 
+def kl_removed(before: VariableAudit, after: VariableAudit) -> float | None:
+    """Percentage of the KL from uniform that is gone (section B.5); None where there was none."""
+    return 100 * (1 - after.kl / before.kl) if before.kl > 0 else None
+
+
 def in_order(values: Iterable[Hashable]) -> list[Hashable]:
     """Return distinct values, numbers by size, anything else where it first stands."""
     distinct = list(dict.fromkeys(values))
     if all(isinstance(value, (int, float)) for value in distinct):
         return sorted(distinct, key=float)  # type: ignore[arg-type]
     return distinct
+
+
+def _plain(value: Hashable) -> Any:
+    """Return a value that JSON can hold: numbers, texts and tuples as they are, else as text."""
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    if value is None or isinstance(value, (str, int)):
+        return value
+    return value if isinstance(value, float) and math.isfinite(value) else str(value)
 
 
 def _gaps(values: Sequence[Hashable]) -> tuple[Hashable, ...]:

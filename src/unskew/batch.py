@@ -53,6 +53,14 @@ class Batch:
             columns[name] = column
         return cls(columns)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the examples are Python objects as a sampler returned them."""
+        if tuple(self.columns) != (EXAMPLE,):
+            return False
+        column = self.columns[EXAMPLE]
+        return isinstance(column, np.ndarray) and column.dtype == object
+
     def __len__(self) -> int:
         """Return the number of examples."""
         return len(next(iter(self.columns.values())))
@@ -79,18 +87,19 @@ class Batch:
         """Return an Arrow table; plain objects that are dicts become one column a key."""
         import pyarrow as pa
 
-        if tuple(self.columns) == (EXAMPLE,):
-            rows = list(self.examples())
-            try:
-                if rows and all(isinstance(row, dict) for row in rows):
-                    return pa.Table.from_pylist(rows)
+        if not self.is_plain:
+            return pa.table({name: pa.array(column) for name, column in self.columns.items()})
+        rows = self.columns[EXAMPLE].tolist()
+        try:
+            if not all(isinstance(row, dict) for row in rows):
                 return pa.table({EXAMPLE: pa.array(rows)})
-            except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-                raise UnskewError(
-                    f"examples cannot be stored as columns ({str(error).splitlines()[0]}); "
-                    "return a dict of numbers, texts and lists"
-                ) from error
-        return pa.table({name: pa.array(column) for name, column in self.columns.items()})
+            names = dict.fromkeys(name for row in rows for name in row)
+            return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
+        except (pa.ArrowException, OverflowError, TypeError) as error:
+            raise UnskewError(
+                f"examples cannot be stored as columns ({str(error).splitlines()[0]}); "
+                "return a dict of numbers, texts and lists"
+            ) from error
 
     def _each(self, change: Any) -> Batch:
         return Batch({name: change(column) for name, column in self.columns.items()})

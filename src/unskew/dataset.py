@@ -8,9 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unskew.batch import Batch
 from unskew.errors import UnskewError
@@ -33,7 +32,9 @@ class Dataset:
 
     folder: Path
     recipe: Recipe
-    manifest: dict[str, Any]
+    rows: int
+    parts: tuple[Path, ...]  # the Parquet files, in order
+    tally: Tally  # what was drawn, dropped and kept to make it
 
     @classmethod
     def open(cls, folder: str | Path) -> Dataset:
@@ -44,25 +45,19 @@ class Dataset:
         recipe = Recipe.read(path / RECIPE)
         try:
             manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
+            parts = tuple(path / part["file"] for part in manifest["parts"])
+            return cls(path, recipe, manifest["rows"], parts, Tally.from_dict(manifest["tally"]))
         except FileNotFoundError:
             raise UnskewError(f"{path} is not finished; run its generate command again") from None
-        except (OSError, ValueError) as error:
-            raise UnskewError(f"{path / MANIFEST} cannot be read: {error}") from error
-        return cls(path, recipe, manifest)
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise UnskewError(
+                f"{path / MANIFEST} cannot be read ({type(error).__name__}: {error}); "
+                "remove it and run the generate command again"
+            ) from error
 
     def __len__(self) -> int:
         """Return the number of examples."""
-        return int(self.manifest["rows"])
-
-    @cached_property
-    def tally(self) -> Tally:
-        """What was drawn, dropped and kept to make it."""
-        return Tally.from_dict(self.manifest["tally"])
-
-    @property
-    def parts(self) -> list[Path]:
-        """The Parquet parts, in order."""
-        return [self.folder / part["file"] for part in self.manifest["parts"]]
+        return self.rows
 
     def batches(self) -> Iterator[Batch]:
         """Yield the examples, part after part."""
@@ -79,7 +74,7 @@ def write_part(path: Path, table: pa.Table, recipe: Recipe, tally: Tally) -> Non
     """Write one part whole, with the recipe's hash and its own tally inside."""
     import pyarrow.parquet as pq
 
-    note = json.dumps({"recipe": recipe.hash, "tally": tally.to_dict()})
+    note = json.dumps({"recipe": recipe.hash, "tally": tally.to_dict()}, default=str)
     table = table.replace_schema_metadata({_META: note.encode()})
     with written_whole(path) as beside:
         pq.write_table(table, beside, compression="zstd")
@@ -107,8 +102,9 @@ def read_parquet(path: Path, rows: int = 1 << 16) -> Iterator[Batch]:
     try:
         for batch in pq.ParquetFile(path).iter_batches(batch_size=rows):
             if batch.num_rows:
+                batch.validate(full=True)
                 yield Batch.from_arrow(batch)
-    except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+    except (OSError, KeyError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         reason = str(error).splitlines()[0]
         raise UnskewError(
             f"{path} cannot be read as Parquet ({reason}); it may be truncated: make it again"

@@ -92,6 +92,10 @@ def _settle(
         parameter = known[name]
         try:
             chosen[name] = parameter.kind(value)
+            if parameter.kind is int and not isinstance(value, str) and chosen[name] != value:
+                raise ValueError  # 4.5 is not 4
+        except OverflowError:
+            chosen[name] = value  # out of every range
         except (TypeError, ValueError):
             kind = "a whole number" if parameter.kind is int else "a number"
             low, high = parameter.range.low, parameter.range.high

@@ -20,6 +20,13 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnskewError:
     return UnskewError(f"unknown {kind} {name!r}; {hint}")
 
 
+def check_count(name: str, value: object, step: str = "give a whole number") -> None:
+    """Raise unless ``value`` is a whole number of at least one."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise UnskewError(f"{name} is {value!r}; allowed is a whole number of at least 1: {step}")
+    check_range(name, value, 1, step=step)
+
+
 def check_range(
     name: str,
     value: float,

@@ -58,6 +58,7 @@ def kept_batches(recipe: Recipe, index: int) -> KeptBatches:
 def generate(recipe: Recipe, folder: str | Path, advance: Advance = lambda _: None) -> Dataset:
     """Run a recipe into a folder. Run again after a stop, it goes on with what is missing."""
     path = Path(folder)
+    kept_batches(recipe, 0)  # names and parameters are checked before anything is written
     _claim(path, recipe)
     tallies, parts = [], []
     for index in range(recipe.shards):
@@ -77,7 +78,9 @@ def generate(recipe: Recipe, folder: str | Path, advance: Advance = lambda _: No
         "parts": parts,
         "tally": reduce(add, tallies).to_dict(),
     }
-    write_text(path / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    write_text(
+        path / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False, default=str) + "\n"
+    )
     return Dataset.open(path)
 
 

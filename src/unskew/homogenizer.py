@@ -176,13 +176,13 @@ class KeptBatches:
         """Yield batches of kept examples, never an empty one, until ``n`` are kept or for ever."""
         left = ENDLESS if n is None else n
         while left > 0:
-            batch, dropped = self._source.draw(self._rng, self._chunk)
+            wanted = left if self._homogenizer is None else left * self._guess()
+            batch, dropped = self._source.draw(self._rng, min(self._chunk, wanted))
             if len(batch) == 0:
                 raise UnskewError(f"source {self._source.name!r} gave nothing; it must draw")
             self._chunk = min(2 * self._chunk, self._source.chunk)
             self._dropped += dropped
             if self._homogenizer is None:
-                batch = batch.head(left)
                 self._drawn += len(batch)
             else:
                 keep = self._homogenizer.keep(batch, left)
@@ -192,6 +192,10 @@ class KeptBatches:
             left -= len(batch)
             if len(batch):
                 yield batch
+
+    def _guess(self) -> int:
+        """Guess how many draws one kept example takes, so that few are drawn in vain."""
+        return 1 + self._drawn // max(self._kept, 1)
 
     @property
     def tally(self) -> Tally:

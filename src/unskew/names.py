@@ -68,23 +68,23 @@ def column_variable(name: str) -> SalientVariable:
     """Return the variable that reads a column of a table, or a key of examples that are dicts."""
 
     def measure(batch: Batch) -> Values:
-        column = batch.columns.get(name)
-        if column is None and EXAMPLE in batch.columns:
+        if batch.is_plain:
             rows = batch.columns[EXAMPLE].tolist()
-            column_values = [row[name] if name in row else _no_column(name, row) for row in rows]
-        elif isinstance(column, np.ndarray) and column.dtype != object:
-            return column
-        elif column is not None:
-            column_values = column.tolist()
+            values = [_key(row, name) for row in rows]
+        elif name not in batch.columns:
+            raise unknown("column", name, batch.columns)
         else:
-            _no_column(name, batch.columns)
-        for value in column_values:
+            column = batch.columns[name]
+            if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype != object:
+                return column
+            values = column.tolist()
+        for value in values:
             if isinstance(value, (list, dict)):
                 raise UnskewError(
                     f"column {name!r} holds {type(value).__name__}s; name a function of the row "
                     "instead: --by my_module:my_function"
                 )
-        return as_values(column_values)
+        return as_values(values)
 
     return SalientVariable(name, measure, doc="column")
 
@@ -112,5 +112,9 @@ def find_object(name: str) -> Callable[..., Any]:
     return function
 
 
-def _no_column(name: str, known: Mapping[str, Any]) -> Any:
-    raise unknown("column", name, known)
+def _key(row: Any, name: str) -> Any:
+    if not isinstance(row, dict):
+        raise UnskewError(f"an example is {row!r}, which has no {name!r}; make every one a dict")
+    if name not in row:
+        raise unknown("column", name, row)
+    return row[name]

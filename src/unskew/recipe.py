@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 VERSION = 1
+_KINDS: dict[str, tuple[type, ...]] = {
+    "source": (str,),
+    "n": (int,),
+    "parameters": (dict,),
+    "homogenize": (list, tuple),
+    "epsilon": (float, int),
+    "seed": (int,),
+    "shard_size": (int,),
+}
 
 
 @dataclass(frozen=True)
@@ -80,11 +89,14 @@ class Recipe:
         for name in ("source", "n"):
             if name not in given:
                 raise UnskewError(f"recipe has no {name!r}; add it")
-        given["homogenize"] = tuple(given.get("homogenize", ()))
-        for name, kind in (("n", int), ("seed", int), ("shard_size", int), ("source", str)):
-            if name in given and (not isinstance(given[name], kind) or given[name] is True):
-                raise UnskewError(f"recipe {name} is {given[name]!r}; give {kind.__name__}")
-        return cls(**given)
+        for name, value in given.items():
+            kinds = _KINDS[name]
+            if not isinstance(value, kinds) or isinstance(value, bool):
+                raise UnskewError(f"recipe {name} is {value!r}; give {kinds[0].__name__}")
+        variables = given.get("homogenize", ())
+        if not all(isinstance(variable, str) for variable in variables):
+            raise UnskewError(f"recipe homogenize is {variables!r}; give a list of names")
+        return cls(**{**given, "homogenize": tuple(variables)})
 
     @classmethod
     def read(cls, path: Path) -> Recipe:

@@ -23,8 +23,13 @@ def row_hashes(batch: Batch) -> NDArray[np.uint64]:
     """Return one hash a row over all columns, in their order."""
     hashes = np.full(len(batch), _OFFSET, dtype=np.uint64)
     for column in batch.columns.values():
+        gaps = None
+        if not isinstance(column, np.ndarray) and column.null_count:
+            gaps = column.is_null().to_numpy(zero_copy_only=False)
         data, offsets = _bytes_of(column)
         _hash_rows(data, offsets, hashes)
+        if gaps is not None:
+            hashes[gaps] ^= _MIX
     return hashes
 
 
@@ -47,10 +52,15 @@ def _bytes_of(column: Column) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     if not isinstance(column, np.ndarray):
         import pyarrow as pa
 
-        if is_text(column) and column.null_count == 0:
-            return text_bytes(column)
-        if pa.types.is_primitive(column.type) and column.null_count == 0:
-            column = column.to_numpy(zero_copy_only=False)
+        if is_text(column):
+            return text_bytes(column.fill_null("") if column.null_count else column)
+        if (
+            pa.types.is_boolean(column.type)
+            or pa.types.is_integer(column.type)
+            or (pa.types.is_floating(column.type))
+        ):
+            zero = pa.scalar(0, pa.int8()).cast(column.type)
+            column = column.fill_null(zero).to_numpy(zero_copy_only=False)
     if isinstance(column, np.ndarray) and column.dtype != object:
         flat = np.ascontiguousarray(column).reshape(rows, -1).view(np.uint8)
         return flat.reshape(-1), np.arange(rows + 1, dtype=np.int64) * flat.shape[1]
@@ -60,7 +70,17 @@ def _bytes_of(column: Column) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 
 def _digest(value: object) -> bytes:
-    """Hash any Python value by its printed form; dicts by sorted keys."""
+    """Hash any Python value by its printed form, in which the order of a dict does not count."""
+    text = repr(_ordered(value)).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def _ordered(value: object) -> object:
     if isinstance(value, dict):
-        value = sorted(value.items(), key=lambda item: str(item[0]))
-    return hashlib.blake2b(repr(value).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        pairs = [(_ordered(key), _ordered(item)) for key, item in value.items()]
+        return ("dict", sorted(pairs, key=repr))
+    if isinstance(value, np.ndarray):
+        return ("array", str(value.dtype), value.shape, value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [type(value).__name__, *map(_ordered, value)]
+    return value

@@ -19,6 +19,7 @@ from unskew.batch import Batch
 from unskew.errors import UnskewError, check_range
 
 Values: TypeAlias = NDArray[Any]  # one value a row: numbers, or Python objects
+_EXACT = 2**53  # whole numbers up to here are themselves as floats too
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ def round_to(variable: Variable, step: float) -> SalientVariable:
 
     def rounded(values: Values) -> Values:
         if isinstance(step, int) and values.dtype.kind in "iu":
-            return (2 * values + step) // (2 * step) * step
+            whole = values.astype(np.int64)
+            return (2 * whole + step) // (2 * step) * step
         return np.floor(values / step + 0.5) * step
 
     return _mapped(as_variable(variable), "round_to", rounded)
@@ -102,14 +104,17 @@ def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
     ``[0, 1, 5]`` makes "< 0", "[0, 1)", "[1, 5)" and "≥ 5".
     """
     cuts = np.asarray(edges, dtype=float)
-    if len(cuts) == 0 or not np.all(np.diff(cuts) > 0):
+    if len(cuts) == 0 or np.isnan(cuts).any() or not np.all(np.diff(cuts) > 0):
         raise UnskewError(f"edges are {list(edges)}; give at least one, each above the last")
-    inner = [f"[{low:g}, {high:g})" for low, high in pairwise(cuts)]
-    labels = np.array([f"< {cuts[0]:g}", *inner, f"≥ {cuts[-1]:g}"], dtype=object)
+    names = [repr(cut).removesuffix(".0") for cut in cuts.tolist()]
+    inner = [f"[{low}, {high})" for low, high in pairwise(names)]
+    labels = np.array([f"< {names[0]}", *inner, f"≥ {names[-1]}"], dtype=object)
     made = as_variable(variable)
 
     def binned(batch: Batch) -> Values:
         values = _numbers(made.name, "bins", made.measure(batch))
+        if values.dtype.kind == "f" and np.isnan(values).any():
+            raise UnskewError(f"variable {made.name!r} gave nan, which is in no bin; give a number")
         found: Values = labels[np.searchsorted(cuts, values, side="right")]
         return found
 
@@ -179,13 +184,14 @@ def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) 
 
 def as_values(measured: Sequence[Hashable]) -> Values:
     """Pack measured values into an array: of numbers where all are, of objects otherwise."""
-    kinds = {type(value) for value in measured}
-    if kinds <= {int} and all(-(2**62) < value < 2**62 for value in measured):  # type: ignore[operator]
-        return np.array(measured, dtype=np.int64)
-    if kinds <= {int, float}:
-        return np.array(measured, dtype=np.float64)
-    values = np.empty(len(measured), dtype=object)
-    for row, value in enumerate(measured):
+    plain = [value.item() if isinstance(value, np.generic) else value for value in measured]
+    kinds = {type(value) for value in plain}
+    if kinds == {bool}:
+        return np.array(plain, dtype=np.bool_)
+    if kinds <= {int, float} and all(abs(value) <= _EXACT for value in plain if type(value) is int):
+        return np.array(plain, dtype=np.float64 if float in kinds else np.int64)
+    values = np.empty(len(plain), dtype=object)
+    for row, value in enumerate(plain):
         values[row] = value
     return values
 

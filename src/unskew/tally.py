@@ -79,4 +79,4 @@ def _order(item: tuple[Any, int]) -> tuple[int, Any]:
 
 
 def _hashable(value: Any) -> Hashable:
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value

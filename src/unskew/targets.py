@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ from unskew.domain import Domain
 from unskew.domains import domain_names
 from unskew.errors import UnskewError, unknown
 from unskew.files import plain_errors
+from unskew.homogenizer import ENDLESS
 from unskew.names import domain_of, find_source, source_names
 from unskew.source import Source, plain_source
 from unskew.streams import stream
@@ -26,25 +27,16 @@ FILES = (".parquet", ".jsonl")
 
 @dataclass
 class Target:
-    """Batches to read, endless or not, and the domain whose variables apply."""
+    """Something to read as batches, and the domain whose variables apply.
+
+    ``read(n)`` yields the first ``n`` examples, or all of what ends where ``n`` is None.
+    """
 
     label: str
-    batches: Iterator[Batch]
+    read: Callable[[int | None], Iterator[Batch]]
     domain: Domain | None = None
     endless: bool = False
     dropped: Counter[str] = field(default_factory=Counter)
-
-    def first(self, n: int | None) -> Iterator[Batch]:
-        """Yield the first ``n`` examples; of what ends, all where ``n`` is None."""
-        left = n
-        for batch in self.batches:
-            if left is None:
-                yield batch
-                continue
-            yield batch.head(left) if len(batch) > left else batch
-            left -= len(batch)
-            if left <= 0:
-                return
 
 
 def open_target(target: Any, settings: Mapping[str, Any] | None = None, seed: int = 0) -> Target:
@@ -62,7 +54,7 @@ def open_target(target: Any, settings: Mapping[str, Any] | None = None, seed: in
     if callable(target):
         return _open_source(plain_source(target), seed)
     if isinstance(target, Iterable):
-        return Target("examples", _chunked(target))
+        return Target("examples", lambda n: _first(_chunked(target), n))
     raise UnskewError(
         f"{target!r} cannot be read; pass examples, draw(rng), a source's name or a file"
     )
@@ -81,23 +73,24 @@ def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int) -> Targ
 
 
 def _open_source(source: Source, seed: int) -> Target:
-    target = Target(source.name, iter(()), domain_of(source.name), endless=True)
+    dropped: Counter[str] = Counter()
 
-    def draw() -> Iterator[Batch]:
+    def read(n: int | None) -> Iterator[Batch]:
         rng = stream(seed, source.name, "audit")
-        while True:
-            batch, dropped = source.draw(rng, source.chunk)
-            target.dropped.update(dropped)
+        left = ENDLESS if n is None else n
+        while left > 0:
+            batch, reasons = source.draw(rng, min(left, source.chunk))
+            dropped.update(reasons)
+            left -= len(batch)
             yield batch
 
-    target.batches = draw()
-    return target
+    return Target(source.name, read, domain_of(source.name), endless=True, dropped=dropped)
 
 
 def _open_dataset(dataset: Dataset) -> Target:
     return Target(
         str(dataset.folder),
-        dataset.batches(),
+        lambda n: _first(dataset.batches(), n),
         domain_of(dataset.recipe.source),
         dropped=dataset.tally.dropped,
     )
@@ -113,7 +106,11 @@ def _open_path(path: Path) -> Target:
     readable = [file for file in files if file.suffix in FILES]
     if not readable:
         raise UnskewError(f"{path} holds no {' or '.join(FILES)} file; point at one")
-    return Target(str(path), (batch for file in readable for batch in _read_file(file)))
+
+    def read(n: int | None) -> Iterator[Batch]:
+        return _first((batch for file in readable for batch in _read_file(file)), n)
+
+    return Target(str(path), read)
 
 
 def _read_file(path: Path) -> Iterator[Batch]:
@@ -130,7 +127,7 @@ def _read_jsonl(path: Path) -> Iterator[Any]:
                     yield json.loads(line)
         except UnicodeDecodeError as error:
             raise UnskewError(f"{path} is no UTF-8 text ({error.reason}); convert it") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UnskewError(
                 f"{path} line {number} is no JSON ({error}); it may be truncated: mend that line"
             ) from error
@@ -142,10 +139,18 @@ def _chunked(examples: Iterable[Any]) -> Iterator[Batch]:
         yield Batch.of(chunk)
 
 
+def _first(batches: Iterator[Batch], n: int | None) -> Iterator[Batch]:
+    left = ENDLESS if n is None else n
+    for batch in batches:
+        yield batch.head(left) if len(batch) > left else batch
+        left -= len(batch)
+        if left <= 0:
+            return
+
+
 def column_names(batch: Batch) -> list[str]:
     """Return the columns of a table, or the keys of examples that are dicts."""
-    names = list(batch.columns)
-    if names != [EXAMPLE]:
-        return names
+    if not batch.is_plain:
+        return list(batch.columns)
     first = batch.columns[EXAMPLE][0]
     return [key for key in first if isinstance(key, str)] if isinstance(first, dict) else []

@@ -37,8 +37,10 @@ def acceptance(p: Sequence[float] | NDArray[np.float64], epsilon: float) -> NDAr
     """Return g(x) = (min p + ε) / (p(x) + ε); a value that cannot occur gets 1."""
     check_range("epsilon", epsilon, 0)
     probabilities = np.asarray(p, dtype=float)
-    if len(probabilities) == 0 or not np.isclose(probabilities.sum(), 1.0):
-        raise UnskewError(f"probabilities sum to {probabilities.sum():g}; they must sum to 1")
+    if not (np.isclose(probabilities.sum(), 1.0) and probabilities.min() >= 0):
+        raise UnskewError(
+            f"probabilities are {probabilities.tolist()}; each must be at least 0, their sum 1"
+        )
     top = probabilities.min() + epsilon
     below = probabilities + epsilon
     g: NDArray[np.float64] = np.divide(top, below, out=np.ones_like(below), where=below > 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from typing import Any
@@ -42,10 +43,21 @@ def _root(version: bool = typer.Option(False, "--version", help="Print the versi
 _USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
 
+class _Stopped(BaseException):
+    """Ctrl-C. Its own exception, so that no library on the way answers it in its own words."""
+
+
 def main() -> None:
     """Run the command line and turn what goes wrong into one line and an exit code."""
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", HealthWarning)
+    stops = []
+
+    def stop(number: int, _: object) -> None:
+        stops.append(number)
+        raise _Stopped
+
+    before = signal.signal(signal.SIGINT, stop)
     try:
         result = app(standalone_mode=False)
         sys.stdout.flush()
@@ -54,12 +66,22 @@ def main() -> None:
         _fail(str(error))
     except _USAGE_ERROR as error:
         _fail(error.format_message() or "no command; run unskew --help")
-    except (KeyboardInterrupt, typer.Abort):
-        typer.echo("stopped; nothing is left half-written", err=True)
-        sys.exit(130)
+    except (_Stopped, typer.Abort):
+        _stopped()
+    except SystemError:  # a kernel that was taking its arguments when Ctrl-C came
+        if not stops:
+            raise
+        _stopped()
     except BrokenPipeError:  # the reader of a pipe has gone: `unskew list | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _stopped() -> None:
+    typer.echo("stopped; nothing is left half-written", err=True)
+    sys.exit(130)
 
 
 def _fail(message: str) -> None:

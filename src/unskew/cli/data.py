@@ -138,7 +138,7 @@ def generate(
     with progress(f"generating {recipe.source}", recipe.n) as advance:
         dataset = run(recipe, output, advance)
     if as_json:
-        _print_json({"folder": str(output), **dataset.manifest})
+        _print_json({"folder": str(output), "rows": len(dataset), "tally": dataset.tally.to_dict()})
         return
     _print_generated(recipe, dataset.tally, len(dataset.parts), output)
 
@@ -151,12 +151,12 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a few examples, drawn as their domain draws them."""
-    from unskew.errors import check_range
+    from unskew.errors import check_count
     from unskew.targets import open_target
 
-    check_range("n", n, 1, step="show at least one example")
+    check_count("n", n, "show at least one example")
     opened = open_target(target, read_settings(settings), seed)
-    examples = [example for batch in opened.first(n) for example in batch.examples()]
+    examples = [example for batch in opened.read(n) for example in batch.examples()]
     if not examples:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to show")
     if as_json:

@@ -153,7 +153,7 @@ def _read(name: str, max_length: int, n: int | None, seed: int) -> Expressions:
     from unskew.targets import open_target
 
     target = open_target(name, seed=seed)
-    batches = list(target.first(n))
+    batches = list(target.read(n))
     if not batches:
         raise UnskewError(f"{name} gave no examples; there is nothing to read")
     return Expressions.of(concatenate(batches), max_length)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.auditing import VariableAudit, in_order
+from unskew.auditing import VariableAudit, in_order, kl_removed
 from unskew.errors import unknown
 from unskew.experiments.provenance import provenance
 from unskew.generation import shard
@@ -72,7 +72,7 @@ class Scale:
 
 SCALES = {
     "smoke": Scale(
-        2, 2_000, 16, TrainConfig(steps=60, batch=32, rate=2e-2, warmup=5, log_every=20), 500, 2_000
+        2, 2_000, 24, TrainConfig(steps=80, batch=16, rate=3e-2, warmup=5, log_every=20), 500, 2_000
     ),
     "small": Scale(2, 50_000, 64, TrainConfig(steps=1_500, batch=64, rate=5e-3), 5_000, 20_000),
     "full": Scale(
@@ -229,7 +229,7 @@ def _kl_removed(tally: Tally) -> float:
         before = VariableAudit(name, {value: drawn[value] for value in support}, False)
         kept = tally.kept_values[name]
         after = VariableAudit(name, {value: kept[value] for value in support}, False)
-        return 100 * (1 - after.kl / before.kl)
+        return kl_removed(before, after) or 0.0
     return 0.0
 
 

@@ -105,7 +105,7 @@ class Expressions:
                 f"{max_length}: generate with --set max_length={max_length}"
             )
         values = batch.columns.get(VALUE)
-        known = evaluate(batch) if values is None else np.asarray(values, dtype=np.uint8)
+        known = evaluate(batch) if values is None else np.array(values, dtype=np.uint8)
         return cls(tokens, lengths, known)
 
     def __len__(self) -> int:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from unskew.auditing import Audit, Comparison, VariableAudit
+from unskew.auditing import ROUNDING, Audit, Comparison, VariableAudit, kl_removed
 
 AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", "missing", "histogram")
 COMPARISON_COLUMNS = ("variable", "KL", "removed", "TV", "before", "after")
 NUMBERS = {"values", "KL", "TV", "entropy", "removed"}  # columns set to the right
-NOTHING_TO_REMOVE = 1e-9  # a KL this small is rounding; a percentage of it says nothing
 NAMED_MISSING = 3
 NONE = "–"
 
@@ -76,10 +75,10 @@ def missing(variable: VariableAudit) -> str:
 
 def removed(before: VariableAudit, after: VariableAudit) -> str:
     """Write the percentage of KL removed; a dash where there was none to remove."""
-    if before.kl < NOTHING_TO_REMOVE:
+    percentage = kl_removed(before, after)
+    if percentage is None:
         return NONE
-    rest = after.kl / before.kl
-    return ">99.9 %" if NOTHING_TO_REMOVE < rest < 0.0005 else f"{100 * (1 - rest):.1f} %"
+    return ">99.9 %" if 99.95 <= percentage < 100 else f"{percentage:.1f} %"
 
 
 def facts(audit: Audit) -> str:
@@ -117,8 +116,8 @@ def comparison_row(comparison: Comparison, name: str) -> dict[str, str]:
 def changes(comparison: Comparison) -> Iterator[str]:
     """Say in plain sentences how many variables improved, which did most, and what got worse."""
     gains = {name: before.kl - after.kl for name, (before, after) in comparison.variables.items()}
-    better = [name for name, gain in gains.items() if gain > NOTHING_TO_REMOVE]
-    worse = [name for name, gain in gains.items() if gain < -NOTHING_TO_REMOVE]
+    better = [name for name, gain in gains.items() if gain > ROUNDING]
+    worse = [name for name, gain in gains.items() if gain < -ROUNDING]
     yield f"{len(better)} of {some(len(gains), 'variable')} came closer to uniform."
     if better:
         best = max(better, key=lambda name: gains[name])

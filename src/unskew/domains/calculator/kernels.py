@@ -14,6 +14,7 @@ from unskew.compiled import compiled
 PLUS, MINUS, TIMES, OPEN, CLOSE, ZERO = 43, 45, 42, 40, 41, 48
 OPERATORS = np.array([MINUS, TIMES, PLUS], dtype=np.int64)
 LONGEST_RUN = 4
+PATIENCE = 1_000_000  # overlong expressions in a row before the samplers give up
 LENGTH, OPERATIONS, PARENTHESES, DEPTH_SUM, MAX_DEPTH = 0, 1, 2, 3, 4
 
 # Stack items: a character as it is, a subexpression as BARE or GUARDED plus its depth budget.
@@ -27,12 +28,13 @@ def sample_grammar(
     """Sample the grammar directly: DCFG, or RCFG where runs of + and * may be ``longest_run``.
 
     A node is a digit with probability 1 − p, else − * + with p/3 each. One uniform decides
-    between them and says which: given either, what is left of it is uniform again.
+    between them and says which: given either, what is left of it is uniform again. Fewer than
+    ``n`` rows mean that nothing fitted PATIENCE times in a row.
     """
     data = np.empty(n * max_length, dtype=np.uint8)
     offsets = np.zeros(n + 1, dtype=np.int64)
     stack = np.empty(max_length + 2 * LONGEST_RUN + 2, dtype=np.int64)
-    row, overlong, start = 0, 0, 0
+    row, overlong, in_vain, start = 0, 0, 0, 0
     while row < n:
         at, top = start, 1
         end = start + max_length
@@ -69,11 +71,15 @@ def sample_grammar(
             top += 1
         if top > 0:
             overlong += 1
+            in_vain += 1
+            if in_vain == PATIENCE:
+                break
         else:
+            in_vain = 0
             row += 1
             offsets[row] = at
             start = at
-    return data[:start].copy(), offsets, overlong
+    return data[:start].copy(), offsets[: row + 1], overlong
 
 
 @compiled
@@ -93,7 +99,7 @@ def sample_depths(
     data = np.empty(n * max_length, dtype=np.uint8)
     offsets = np.zeros(n + 1, dtype=np.int64)
     stack = np.empty(max_length + 6, dtype=np.int64)
-    row, overlong, start = 0, 0, 0
+    row, overlong, in_vain, start = 0, 0, 0, 0
     while row < n:
         at, top = start, 1
         end = start + max_length
@@ -130,11 +136,15 @@ def sample_depths(
             top += 3
         if top > 0:
             overlong += 1
+            in_vain += 1
+            if in_vain == PATIENCE:
+                break
         else:
+            in_vain = 0
             row += 1
             offsets[row] = at
             start = at
-    return data[:start].copy(), offsets, overlong
+    return data[:start].copy(), offsets[: row + 1], overlong
 
 
 @compiled

@@ -98,6 +98,11 @@ def evaluate(batch: Batch) -> NDArray[np.uint8]:
 def _source(sample: Sampler) -> Source:
     def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
         data, offsets, overlong = sample(rng, n)
+        if len(offsets) <= n:
+            raise UnskewError(
+                f"{kernels.PATIENCE:,} expressions in a row were longer than max_length; "
+                "raise max_length, or lower p or the depths"
+            )
         values, _ = kernels.evaluate_texts(data, offsets)
         batch = Batch({EXPRESSION: text_column(data, offsets), VALUE: values})
         return batch, Counter({OVERLONG: overlong} if overlong else {})

@@ -1,0 +1,1 @@
+"""Benchmarks: printed figures, never timed tests. Compare within one run, as a ratio."""

@@ -1,0 +1,74 @@
+"""Homogenizing: what the acceptance step costs beside the drawing, and that memory stays put."""
+
+import itertools
+import resource
+
+import numpy as np
+
+import unskew
+from bench.clock import rate, seconds
+from unskew.acceptance import accept
+from unskew.codebook import Codebook
+from unskew.domains import load_domain
+from unskew.homogenizer import Homogenizer, KeptBatches
+from unskew.streams import stream
+
+ROWS = 1 << 17
+
+
+def main() -> None:
+    domain = load_domain("calculator")
+    print(f"Acceptance beside drawing, ns a draw (batches of {ROWS:,})")
+    head = ("source", "variable", "drawing", "measuring", "coding", "acceptance", "of drawing")
+    print("".join(f"{title:>13}" for title in head))
+    for name in ("dcfg", "t2t"):
+        for variable in domain.variables.values():
+            _acceptance(domain.source(name), variable)
+    _memory(domain)
+    _plain()
+
+
+def _acceptance(source: unskew.Source, variable: unskew.SalientVariable) -> None:
+    rng = stream(0, "bench")
+    batch, _ = source.draw(rng, ROWS)
+    values = variable.measure(batch)
+    codebook = Codebook(variable)
+    codes = codebook.encode(values)
+    counts, keep = np.zeros(len(codebook.values), np.int64), np.empty(ROWS, np.bool_)
+    state = np.zeros(3, np.int64)
+
+    def accepted() -> None:
+        accept(codes, rng.random(ROWS), 0.025, True, counts, state, keep, 2**62)
+
+    times = [
+        seconds(lambda: source.draw(rng, ROWS)),
+        seconds(lambda: variable.measure(batch)),
+        seconds(lambda: codebook.encode(values)),
+        seconds(accepted),
+    ]
+    cells = "".join(f"{1e9 * t / ROWS:>13.1f}" for t in times)
+    print(f"{source.name.split('/')[1]:>13}{variable.name:>13}{cells}", end="")
+    print(f"{100 * times[3] / times[0]:>12.1f}%")
+
+
+def _memory(domain: unskew.Domain) -> None:
+    source, variable = domain.source("dcfg"), domain.variable("length")
+    homogenizer = Homogenizer(variable, 0.025, stream(0, "accept"))
+    kept = KeptBatches(source, stream(0, "draw"), homogenizer)
+    print("\nPeak memory of this process against examples kept")
+    total = 0
+    for more in (100_000, 900_000, 4_000_000):
+        total += sum(len(batch) for batch in kept.take(more))
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"{total:>12,} kept of {kept.tally.drawn:>12,} drawn: {peak:,.0f} MiB")
+
+
+def _plain() -> None:
+    examples = unskew.homogenize(lambda rng: int(rng.geometric(0.5)), by=lambda x: min(x, 8))
+    middle, low, high = rate(lambda: len(list(itertools.islice(examples, 20_000))), 3)
+    print("\nA plain Python sampler and variable, through unskew.homogenize:")
+    print(f"{middle:,.0f} kept/s ({low:,.0f} to {high:,.0f}), {examples.tally.cost:.2f} draws each")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,302 @@
+"""The command line as its users meet it: output, errors of one line, pipes, Ctrl-C."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from unskew.cli import main, progress
+
+UNSKEW = [sys.executable, "-m", "unskew"]
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run a command in this process; return exit code, stdout and stderr."""
+
+    def call(*args: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["unskew", *map(str, args)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder of the user's own with a module and some files in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        "def draw(rng): return 'x' * int(rng.geometric(0.5))\n"
+        "def boom(rng): raise RuntimeError('broken sampler')\n"
+        "def no_rng(): return 1\n"
+        "def listy(example): return [example]\n"
+        "def fails(example): return example.missing\n"
+        "NUMBER = 3\n"
+    )
+    (tmp_path / "rows.jsonl").write_text('{"answer": 1}\n{"answer": 2}\n{"answer": 1}\n')
+    (tmp_path / "cut.jsonl").write_text('{"answer": 1}\n{"ans')
+    (tmp_path / "cut.parquet").write_bytes(b"PAR1 and then nothing")
+    (tmp_path / "empty.jsonl").write_text("")
+    (tmp_path / "newer.json").write_text('{"unskew_recipe": 99, "source": "x", "n": 1}')
+    (tmp_path / "odd.json").write_text(
+        '{"unskew_recipe": 1, "source": "calculator/dcfg", "n": 1, "epsilom": 1}'
+    )
+    yield tmp_path
+    sys.modules.pop("mine", None)
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys\nfrom unskew.cli import main\nsys.argv = ['unskew', '--help']\n"
+        "try:\n    main()\nexcept SystemExit as stop:\n    assert not stop.code\n"
+        "heavy = {'numba', 'pyarrow', 'torch', 'ray', 'vl_convert'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for command in ("list", "audit", "generate", "train", "evaluate", "reproduce", "show"):
+        assert command in done.stdout
+
+
+def test_list_names_everything(run):
+    code, out, _ = run("list")
+    assert code == 0
+    facts = json.loads(run("list", "--json")[1])
+    for name, source in facts["sources"].items():
+        assert name in out
+        for parameter, fact in source["parameters"].items():
+            assert f"{parameter}={fact['default']}" in out
+            assert fact["low"] <= fact["default"] <= fact["high"]
+    assert set(facts["variables"]) == {
+        f"calculator/{v}"
+        for v in ("length", "operations", "parentheses", "mean_depth", "max_depth")
+    }
+
+
+def test_audit_of_a_source_with_a_setting(run):
+    code, out, _ = run("audit", "calculator/dcfg", "--set", "p=0.0", "-n", 500, "--json")
+    facts = json.loads(out)
+    assert code == 0
+    assert facts["n"] == 500
+    assert facts["distinct"] <= 10
+    assert facts["variables"]["operations"]["histogram"] == [[0, 500]]
+
+
+def test_audit_of_ones_own_module_file_and_columns(run, here):
+    out = run("audit", "mine:draw", "--by", "builtins:len", "-n", 100, "--json")[1]
+    assert json.loads(out)["variables"]["builtins:len"]["n"] == 100
+    out = run("audit", "rows.jsonl", "--json")[1]
+    assert json.loads(out)["variables"]["answer"]["histogram"] == [[1, 2], [2, 1]]
+
+
+def test_generate_then_compare_then_report(run, here):
+    code, out, _ = run(
+        "generate", "calculator/dcfg", "--homogenize", "length", "-n", 3000, "-o", "d"
+    )
+    assert code == 0
+    assert "draws per kept example (at most 41 expected)" in out
+    code, out, _ = run("audit", "calculator/dcfg", "--after", "d", "--report", "r.html", "--json")
+    assert code == 0
+    assert json.loads(out)["variables"]["length"]["kl_removed_percent"] > 40
+    assert (here / "r.html").read_text().startswith("<!doctype html>")
+    code, out, _ = run("audit", "calculator/dcfg", "--after", "d")
+    assert code == 0
+    assert "length" in out
+
+
+def test_generating_again_changes_nothing_and_says_so_with_the_same_numbers(run, here):
+    args = ("generate", "mine:draw", "--homogenize", "builtins:len", "-n", 300, "-o", "d", "--json")
+    first = run(*args)
+    files = {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in here.rglob("*.parquet")}
+    again = run(*args)
+    assert first == again
+    assert files == {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in here.rglob("*.parquet")}
+
+
+def test_a_recipe_file_makes_the_same_dataset(run, here):
+    run("generate", "calculator/t2t", "-n", 100, "-o", "a", "--set", "max_depth=2")
+    code, _, _ = run("generate", "a/recipe.json", "-o", "b")
+    assert code == 0
+    names = sorted(p.name for p in (here / "a" / "data").iterdir())
+    assert [(here / "a/data" / n).read_bytes() for n in names] == [
+        (here / "b/data" / n).read_bytes() for n in names
+    ]
+
+
+def test_show_draws_examples(run, here):
+    code, out, _ = run("show", "calculator/bal", "--set", "min_depth=1", "-n", 2)
+    assert code == 0
+    assert out.count("(mod 10)") == 2
+    assert run("show", "mine:draw", "-n", 3)[1].count("x") >= 3
+    assert json.loads(run("show", "rows.jsonl", "-n", 1, "--json")[1]) == [{"answer": 1}]
+
+
+BAD = {
+    "unknown source": (("audit", "calculator/dcgf"), "did you mean 'calculator/dcfg'?"),
+    "unknown domain": (("audit", "calculater/dcfg"), "calculator/dcfg"),
+    "unknown variable": (("audit", "calculator/dcfg", "--by", "lenght"), "did you mean 'length'?"),
+    "unknown parameter": (("audit", "calculator/rcfg", "--set", "q=1"), "choose from"),
+    "parameter too large": (("audit", "calculator/dcfg", "--set", "p=2"), "from 0.0 to 0.9"),
+    "parameter not a number": (("audit", "calculator/dcfg", "--set", "p=x"), "give a number"),
+    "setting without value": (("audit", "calculator/dcfg", "--set", "p"), "name=value"),
+    "n is zero": (("audit", "calculator/dcfg", "-n", "0"), "at least 1"),
+    "n is no number": (("audit", "calculator/dcfg", "-n", "many"), "Invalid value for '-n'"),
+    "negative epsilon": (
+        ("generate", "calculator/dcfg", "--epsilon", "-1", "-o", "d"),
+        "epsilon is -1.0; allowed is at least 0",
+    ),
+    "epsilon nan": (("generate", "calculator/dcfg", "--epsilon", "nan", "-o", "d"), "at least 0"),
+    "n below one": (("generate", "calculator/dcfg", "-n", "0", "-o", "d"), "n is 0"),
+    "missing file": (("audit", "gone.parquet"), "does not exist"),
+    "truncated Parquet": (("audit", "cut.parquet"), "cannot be read as Parquet"),
+    "truncated JSONL": (("audit", "cut.jsonl"), "line 2 is no JSON"),
+    "empty file": (("audit", "empty.jsonl"), "no examples"),
+    "no such module": (("audit", "nowhere:draw", "--by", "builtins:len"), "no module 'nowhere'"),
+    "no such function": (("audit", "mine:drow", "--by", "builtins:len"), "did you mean 'draw'?"),
+    "not a function": (("audit", "mine:NUMBER"), "name a function"),
+    "sampler without rng": (("audit", "mine:no_rng"), "draw(rng)"),
+    "sampler raises": (("audit", "mine:boom", "--by", "builtins:len"), "broken sampler"),
+    "variable raises": (("audit", "mine:draw", "--by", "mine:fails"), "raised AttributeError"),
+    "variable unhashable": (("audit", "mine:draw", "--by", "mine:listy"), "cannot be hashed"),
+    "nothing to measure": (("audit", "mine:draw"), "name what to measure"),
+    "report suffix": (("audit", "calculator/dcfg", "-n", "9", "--report", "r.doc"), ".html"),
+    "newer recipe": (("generate", "newer.json", "-o", "d"), "version"),
+    "recipe field": (("generate", "odd.json", "-o", "d"), "did you mean 'epsilon'?"),
+    "output is a file": (("generate", "calculator/dcfg", "-o", "rows.jsonl"), "is a file"),
+    "output not empty": (("generate", "calculator/dcfg", "-o", "."), "not empty"),
+    "unknown command": (("generat",), "generat"),
+    "missing option": (("generate", "calculator/dcfg"), "output"),
+    "unknown experiment": (("reproduce", "karol"), "unknown experiment"),
+    "unknown scale": (("reproduce", "calculator", "--scale", "huge"), "unknown scale"),
+    "no run": (("evaluate", "nowhere"), "does not exist"),
+    "endless training": (("train", "calculator/dcfg", "-o", "r"), "generate a dataset"),
+    "no steps": (("train", "rows.jsonl", "-o", "r", "--steps", "0"), "steps is 0"),
+    "wrong columns": (("train", "rows.jsonl", "-o", "r"), "expression"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_changes_nothing(run, here, case):
+    args, expected = BAD[case]
+    before = sorted(p for p in here.rglob("*") if "__pycache__" not in p.parts)
+    code, out, err = run(*args)
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1, err
+    assert err.startswith("error: ")
+    assert expected in err
+    assert sorted(p for p in here.rglob("*") if "__pycache__" not in p.parts) == before
+
+
+def test_a_folder_of_another_recipe_is_left_alone(run, here):
+    run("generate", "calculator/dcfg", "-n", 50, "-o", "d")
+    before = {p: p.read_bytes() for p in (here / "d").rglob("*") if p.is_file()}
+    code, _, err = run("generate", "calculator/dcfg", "-n", 60, "-o", "d")
+    assert code == 2
+    assert "another recipe" in err
+    assert before == {p: p.read_bytes() for p in (here / "d").rglob("*") if p.is_file()}
+
+
+def test_health_warnings_are_one_line_on_stderr(run, here):
+    (here / "wide.py").write_text(
+        "import unskew\ndef draw(rng): return int(rng.integers(3))\n"
+        "value = unskew.over(lambda x: x, range(5))\n"
+        "def measured(example): return value\n"
+    )
+    code, out, err = run(
+        "generate", "mine:draw", "--homogenize", "builtins:len", "--epsilon", "0.0001",
+        "-n", 3000, "-o", "d",
+    )  # fmt: skip
+    assert code == 0
+    assert "warning: homogenizing 'builtins:len' costs" in err
+    assert "warning" not in out
+
+
+def test_train_then_evaluate(run, here):
+    run("generate", "calculator/dcfg", "-n", 2000, "-o", "d", "--set", "max_length=3")
+    train = ("train", "d", "-o", "r", "--steps", 30, "--hidden", 16, "--seeds", 2, "--rate", 0.02)
+    code, out, _ = run(*train)
+    assert code == 0
+    assert "run: r" in out
+    code, out, _ = run("evaluate", "r", "d", "-n", 500, "--json")
+    assert code == 0
+    assert len(json.loads(out)["d"]) == 2
+    code, out, _ = run("evaluate", "r", "-n", 100)
+    assert code == 0
+    assert "equal mixture" in out
+
+
+def test_a_corrupt_checkpoint_is_refused(run, here):
+    run("generate", "calculator/dcfg", "-n", 50, "-o", "d")
+    run("train", "d", "-o", "r", "--steps", 1, "--hidden", 4)
+    checkpoint = here / "r" / "checkpoint.safetensors"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:100])
+    code, _, err = run("evaluate", "r", "d")
+    assert code == 2
+    assert "no whole checkpoint" in err
+
+
+def test_a_closed_pipe_is_no_traceback():
+    done = subprocess.run(
+        f"{' '.join(UNSKEW)} list | head -1", shell=True, capture_output=True, text=True
+    )
+    assert done.stdout.startswith("sources")
+    assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_leaves_nothing_half_written_and_the_run_goes_on(tmp_path: Path):
+    folder = tmp_path / "d"
+    args = ["generate", "calculator/dcfg", "-n", "400000", "--shard-size", "20000", "-o"]
+    process = subprocess.Popen(
+        [*UNSKEW, *args, str(folder)], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    data = folder / "data"
+    deadline = time.monotonic() + 60
+    while not (data.is_dir() and any(data.glob("*.parquet"))):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.strip() == "stopped; nothing is left half-written"
+    assert not list(folder.rglob("*.part"))
+    assert not (folder / "manifest.json").exists()
+    subprocess.run([*UNSKEW, *args, str(folder)], check=True, capture_output=True)
+    subprocess.run([*UNSKEW, *args, str(tmp_path / "whole")], check=True, capture_output=True)
+    for part in sorted((tmp_path / "whole" / "data").iterdir()):
+        assert part.read_bytes() == (data / part.name).read_bytes()
+
+
+def test_plain_progress_is_a_line_now_and_then(capsys, monkeypatch):
+    now = iter([0.0, 1.0, 2.5, 3.0, 13.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    with progress.progress("counting", 100) as advance:
+        for _ in range(4):
+            advance(10, "fine")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["counting: 20 of 100, 10 s left fine", "counting: 40 of 100, 20 s left fine"]
+
+
+def test_a_small_terminal_still_works(here):
+    env = {**os.environ, "COLUMNS": "40", "LINES": "10"}
+    done = subprocess.run(
+        [*UNSKEW, "audit", "calculator/dcfg", "-n", "200"], capture_output=True, text=True, env=env
+    )
+    assert done.returncode == 0
+    assert max(map(len, done.stdout.splitlines())) <= 40
+    assert "length" in done.stdout
+
+
+def test_version(run):
+    from unskew import __version__
+
+    assert run("--version")[1].strip() == __version__

@@ -1,0 +1,89 @@
+"""The Calculator experiment at its smallest scale, and the committed result of the full one."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from unskew.errors import UnskewError
+from unskew.experiments import calculator, load_experiment
+from unskew.theory import cost_bound
+
+RESULT = Path(__file__).parents[1] / "results" / "calculator.json"
+
+
+@pytest.fixture(scope="module")
+def smoke():
+    stages = []
+    result = calculator.run("smoke", None, calculator.Say(stages.append))
+    assert any("training 84 models" in stage for stage in stages)
+    return result
+
+
+def check_shape(result):
+    ours = result["ours"]
+    for table in ("original", "by_variable", "by_epsilon", "kl_removed"):
+        for source, cells in result["paper"][table].items():
+            assert set(ours[table][source]) == set(cells)
+            for cell in ours[table][source].values():
+                assert math.isfinite(cell["mean"])
+                assert cell["half_width"] >= 0
+                assert len(cell["values"]) == len(result["seeds"])
+
+
+def check_directions(result):
+    """What holds at any scale: every variable gets more uniform, no cost is above its bound, and
+    a larger ε is cheaper."""
+    for cells in result["ours"]["kl_removed"].values():
+        assert all(5 < cell["mean"] <= 100 for cell in cells.values())
+    points = {(p["source"], p["variable"], p["epsilon"]): p for p in result["costs"]}
+    for (source, variable, epsilon), point in points.items():
+        assert point["draws_per_kept"] <= point["bound"] == round(cost_bound(epsilon), 4)
+        dearer = points.get((source, variable, epsilon / 2))
+        if dearer is not None:
+            assert dearer["draws_per_kept"] > point["draws_per_kept"]
+
+
+def test_smoke_makes_every_table_and_the_figure(smoke):
+    check_shape(smoke)
+    check_directions(smoke)
+
+
+def test_smoke_models_beat_chance(smoke):
+    """80 steps are enough to begin to read single digits; guessing gets 10 %."""
+    original = smoke["ours"]["original"]
+    assert original["t2t"]["accuracy"]["mean"] > 18
+    assert original["dcfg"]["accuracy"]["mean"] > 35
+
+
+def test_the_papers_epsilon_table_is_the_mean_of_its_variable_table():
+    for source in calculator.SOURCES:
+        by_variable = calculator.PAPER["by_variable"][source].values()
+        mean = sum(by_variable) / len(by_variable)
+        assert mean == pytest.approx(calculator.PAPER["by_epsilon"][source]["0.025"], abs=0.01)
+
+
+def test_the_epsilon_table_is_the_mean_of_the_variable_table(smoke):
+    for source in calculator.SOURCES:
+        cells = smoke["ours"]["by_variable"][source].values()
+        mean = sum(cell["mean"] for cell in cells) / len(cells)
+        found = smoke["ours"]["by_epsilon"][source]["0.025"]["mean"]
+        assert found == pytest.approx(mean, abs=2e-3)
+
+
+def test_the_committed_result_is_whole_and_says_where_it_came_from():
+    result = json.loads(RESULT.read_text())
+    check_shape(result)
+    check_directions(result)
+    assert result["scale"] == "full"
+    assert len(result["seeds"]) >= 3
+    assert result["provenance"]["hardware"]
+    assert result["seconds"] > 0
+
+
+def test_unknown_experiments_and_scales_are_refused():
+    with pytest.raises(UnskewError, match="unknown experiment"):
+        load_experiment("karol")
+    with pytest.raises(UnskewError, match="unknown scale"):
+        calculator.run("huge")
