@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
 
-.PHONY: help demo test check format test-long test-gpu bench clean
+.PHONY: help demo test check format test-long test-gpu bench docs-numbers clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -48,6 +48,9 @@ format: $(VENV)/test-ready ## format and fix what can be fixed
 bench: $(VENV)/test-ready ## print the speed figures
 	$(BIN)/python -m bench.calculator
 	$(BIN)/python -m bench.homogenize
+
+docs-numbers: $(VENV)/test-ready ## write the numbers of README and docs from results/
+	$(BIN)/python -m docs.numbers
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache

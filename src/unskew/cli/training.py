@@ -92,22 +92,32 @@ def reproduce(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the result to this JSON file.")
     ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw the figure to this .png or .svg file.")
+    ] = None,
     work: Annotated[
         Path | None,
         typer.Option(help="Keep the training here; after a stop the same command goes on."),
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Train this many steps instead of the scale's own.")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Reproduce an experiment of the paper; the paper's numbers stand beside ours."""
     _need_torch()
     from unskew.experiments import load_experiment
+    from unskew.experiments.figures import cost_figure
     from unskew.experiments.tables import result_tables
     from unskew.files import write_text
+    from unskew.report import write_chart
 
     module = load_experiment(experiment)
-    result = module.run(scale, work, _say(module))
+    result = module.run(scale, work, _say(module), steps)
     if output is not None:
         write_text(output, module.save(result))
+    if figure is not None:
+        write_chart(cost_figure(result["costs"]), figure)
     if as_json:
         typer.echo(json.dumps(result, indent=2))
         return
@@ -116,8 +126,9 @@ def reproduce(
     console = Console(highlight=False)
     for table in result_tables(result):
         console.print(table)
-    if output is not None:
-        typer.echo(f"result: {output}")
+    for label, path in (("result", output), ("figure", figure)):
+        if path is not None:
+            typer.echo(f"{label}: {path}")
 
 
 def _say(module: Any) -> Any:

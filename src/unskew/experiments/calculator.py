@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from os import cpu_count
 from pathlib import Path
 from statistics import mean
@@ -112,11 +112,18 @@ class Say:
     step: Callable[[Progress], None] = lambda _: None
 
 
-def run(scale: str, work: Path | None = None, say: Say | None = None) -> dict[str, Any]:
-    """Run the experiment at a scale; ``work`` keeps the training so that it can be resumed."""
+def run(
+    scale: str, work: Path | None = None, say: Say | None = None, steps: int | None = None
+) -> dict[str, Any]:
+    """Run the experiment at a scale; ``work`` keeps the training so that it can be resumed.
+
+    ``steps`` trains shorter or longer than the scale does: what homogenizing gains depends on it.
+    """
     if scale not in SCALES:
         raise unknown("scale", scale, SCALES)
     size, say = SCALES[scale], say or Say()
+    if steps is not None:
+        size = replace(size, train=replace(size.train, steps=steps))
     begin = time.perf_counter()
     cells = list(_cells())
     say.stage(f"generating {len(cells) * size.seeds} training sets of {size.examples:,}")

@@ -1,0 +1,135 @@
+"""Writes the numbers of README and docs from results/*.json; `make docs-numbers` runs it.
+
+A block stands between `<!-- numbers: NAME -->` and `<!-- end -->`; a test fails when one drifts.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from unskew.experiments.figures import cost_figure
+from unskew.report import write_chart
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("README.md", "docs/calculator.md")
+NAMES = {
+    "t2t": "T2T",
+    "dcfg": "DCFG",
+    "max_depth": "max depth",
+    "mean_depth": "mean depth",
+}
+TABLES = {
+    "by_variable": "Improvement in accuracy at ε = 0.025, percentage points",
+    "by_epsilon": "Improvement by ε, mean over the five variables, percentage points",
+    "kl_removed": "KL from uniform removed at ε = 0.025, percent",
+}
+
+
+def blocks() -> dict[str, str]:
+    """Return the text of every block by name."""
+    full = _result("calculator")
+    return {
+        "calculator-summary": _summary(full),
+        "calculator-tables": "\n\n".join(
+            f"**{title}**\n\n{_table(full, name)}" for name, title in TABLES.items()
+        ),
+        "calculator-length": _by_length(),
+        "calculator-provenance": _provenance(full),
+    }
+
+
+def rewritten(page: str, texts: dict[str, str]) -> str:
+    """Return a page's text with its blocks made anew."""
+
+    def fill(match: re.Match[str]) -> str:
+        return f"{match[1]}\n{texts[match[2]]}\n{match[3]}"
+
+    pattern = r"(<!-- numbers: ([\w-]+) -->)\n.*?\n(<!-- end -->)"
+    return re.sub(pattern, fill, (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def _result(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((ROOT / "results" / f"{name}.json").read_text())
+    return data
+
+
+def _summary(result: dict[str, Any]) -> str:
+    rows = ["| trained on | as it is | homogenized | the paper |", "|---|---|---|---|"]
+    for source in ("dcfg", "t2t"):
+        ours, paper = result["ours"], result["paper"]
+        base, gain = ours["original"][source]["accuracy"], ours["by_epsilon"][source]["0.025"]
+        was, gained = paper["original"][source]["accuracy"], paper["by_epsilon"][source]["0.025"]
+        rows.append(
+            f"| {_name(source)} | {_cell(base)} % | {_cell(gain, sign=True)} pp "
+            f"| {was:.2f} %, {gained:+.2f} pp |"
+        )
+    return "\n".join(rows)
+
+
+def _table(result: dict[str, Any], name: str) -> str:
+    ours, paper = result["ours"][name], result["paper"][name]
+    columns = list(ours["t2t"])
+    sign = name != "kl_removed"
+    rows = [
+        "| | " + " | ".join(_name(column) for column in columns) + " |",
+        "|---|" + "---|" * len(columns),
+    ]
+    for source in ("t2t", "dcfg"):
+        cells = " | ".join(_cell(ours[source][column], sign=sign) for column in columns)
+        rows.append(f"| {_name(source)}, ours | {cells} |")
+        cells = " | ".join(f"{paper[source][c]:{'+' if sign else ''}.2f}" for c in columns)
+        rows.append(f"| {_name(source)}, paper | {cells} |")
+    return "\n".join(rows)
+
+
+def _by_length() -> str:
+    rows = [
+        "| steps | T2T as it is | improvement | DCFG as it is | improvement |",
+        "|---|---|---|---|---|",
+    ]
+    for path in sorted((ROOT / "results").glob("calculator*.json"), key=_steps):
+        result = _result(path.stem)
+        cells = []
+        for source in ("t2t", "dcfg"):
+            cells.append(_cell(result["ours"]["original"][source]["accuracy"]) + " %")
+            cells.append(_cell(result["ours"]["by_epsilon"][source]["0.025"], sign=True) + " pp")
+        rows.append(f"| {_steps(path):,} | " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def _steps(path: Path) -> int:
+    steps: int = _result(path.stem)["settings"]["train"]["steps"]
+    return steps
+
+
+def _provenance(result: dict[str, Any]) -> str:
+    settings, source = result["settings"], result["provenance"]
+    train = settings["train"]
+    return (
+        f"{len(result['seeds'])} seeds; {settings['examples']:,} examples a training set; "
+        f"{settings['hidden']} units; {train['steps']:,} steps of {train['batch']}, Adam at "
+        f"{train['rate']:g}; {settings['test']:,} test expressions from each of the four sources; "
+        f"{source['hardware']}; {result['seconds']:.0f} s for everything."
+    )
+
+
+def _cell(cell: dict[str, Any], *, sign: bool = False) -> str:
+    return f"{cell['mean']:{'+' if sign else ''}.2f} ± {cell['half_width']:.2f}"
+
+
+def _name(key: str) -> str:
+    return NAMES.get(key, key)
+
+
+def main() -> None:
+    """Rewrite the pages and draw the figure."""
+    texts = blocks()
+    for page in PAGES:
+        (ROOT / page).write_text(rewritten(page, texts), encoding="utf-8")
+    figure = cost_figure(_result("calculator")["costs"])
+    write_chart(figure, ROOT / "docs" / "images" / "calculator-cost.png")
+
+
+if __name__ == "__main__":
+    main()
