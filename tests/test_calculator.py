@@ -448,10 +448,15 @@ def test_check_finds_values_beyond_a_byte() -> None:
     assert DOMAIN.check(batch).tolist() == [False, False, True]
 
 
-def test_check_names_a_row_that_is_no_expression() -> None:
-    batch = Batch.from_arrow(pa.table({"expression": ["1", "1+"], "value": [1, 1]}))
-    with pytest.raises(UnskewError, match=r"row 1 is '1\+', which is no expression"):
-        DOMAIN.check(batch)
+def test_check_finds_a_row_that_is_no_expression() -> None:
+    texts, values = ["1", "1+", "2", "", "(3"], [1, 1, 2, 255, 3]
+    batch = Batch.from_arrow(pa.table({"expression": texts, "value": values}))
+    assert DOMAIN.check(batch).tolist() == [True, False, True, False, False]
+
+
+def test_variables_read_rows_of_dicts_too() -> None:
+    rows = Batch.of([{"expression": "(1+2)*3", "value": 9}, {"expression": "4", "value": 4}])
+    assert DOMAIN.variables["parentheses"].measure(rows).tolist() == [1, 0]
 
 
 def test_variables_need_a_column_of_expressions() -> None:

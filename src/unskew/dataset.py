@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 RECIPE, MANIFEST = "recipe.json", "manifest.json"
-_META = b"unskew"  # in each part: the recipe's hash and the part's own tally
+_META = b"unskew"  # in each part: the recipe's hash, the shard's index and tally
 
 
 @dataclass(frozen=True)
@@ -70,25 +70,27 @@ def part_path(folder: Path, index: int, count: int, split: str = "train") -> Pat
     return folder / "data" / f"{split}-{index:05d}-of-{count:05d}.parquet"
 
 
-def write_part(path: Path, table: pa.Table, recipe: Recipe, tally: Tally) -> None:
-    """Write one part whole, with the recipe's hash and its own tally inside."""
+def write_part(path: Path, table: pa.Table, recipe: Recipe, index: int, tally: Tally) -> None:
+    """Write one part whole, with the recipe's hash, its shard's index and tally inside."""
     import pyarrow.parquet as pq
 
-    note = json.dumps({"recipe": recipe.hash, "tally": tally.to_dict()}, default=str)
+    facts = {"recipe": recipe.hash, "shard": index, "tally": tally.to_dict()}
+    note = json.dumps(facts, default=str)
     table = table.replace_schema_metadata({_META: note.encode()})
     with written_whole(path) as beside:
         pq.write_table(table, beside, compression="zstd")
 
 
-def finished_part(path: Path, recipe: Recipe, rows: int) -> Tally | None:
-    """Return the tally of a part that is there, whole and of this recipe; else None."""
+def finished_part(path: Path, recipe: Recipe, index: int) -> Tally | None:
+    """Return the tally of a part that is there, whole, of this recipe and shard; else None."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(path)
         note = json.loads((file.schema_arrow.metadata or {})[_META])
-        whole = file.metadata.num_rows == rows and note["recipe"] == recipe.hash
+        found = (note["recipe"], note["shard"], file.metadata.num_rows)
+        whole = found == (recipe.hash, index, recipe.shard_rows(index))
         return Tally.from_dict(note["tally"]) if whole else None
     except (OSError, pa.ArrowInvalid, KeyError, ValueError):
         return None

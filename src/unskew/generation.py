@@ -64,10 +64,10 @@ def generate(recipe: Recipe, folder: str | Path, advance: Advance = lambda _: No
     for index in range(recipe.shards):
         part = part_path(path, index, recipe.shards)
         rows = recipe.shard_rows(index)
-        tally = finished_part(part, recipe, rows)
+        tally = finished_part(part, recipe, index)
         if tally is None:
             batch, tally = shard(recipe, index, advance)
-            write_part(part, batch.to_arrow(), recipe, tally)
+            write_part(part, batch.to_arrow(), recipe, index, tally)
         else:
             advance(rows)
         tallies.append(tally)

@@ -79,6 +79,8 @@ def _ordered(value: object) -> object:
     if isinstance(value, dict):
         pairs = [(_ordered(key), _ordered(item)) for key, item in value.items()]
         return ("dict", sorted(pairs, key=repr))
+    if isinstance(value, (set, frozenset)):
+        return ("set", sorted(map(_ordered, value), key=repr))
     if isinstance(value, np.ndarray):
         return ("array", str(value.dtype), value.shape, value.tolist())
     if isinstance(value, (list, tuple)):

@@ -71,8 +71,13 @@ def as_variables(by: By) -> tuple[SalientVariable, ...]:
 
 def over(variable: Variable, support: Sequence[Hashable]) -> SalientVariable:
     """Declare X: homogenizing aims at every value in it, and a value outside it is an error."""
-    values = tuple(dict.fromkeys(support))
     made = as_variable(variable)
+    try:
+        values = tuple(dict.fromkeys(support))
+    except TypeError as error:
+        raise UnskewError(
+            f"the support of {made.name!r} cannot be read ({error}); give numbers, texts or tuples"
+        ) from error
     if not values:
         raise UnskewError(f"the support of {made.name!r} is empty; declare at least one value")
     return replace(made, support=values)
@@ -91,8 +96,9 @@ def round_to(variable: Variable, step: float) -> SalientVariable:
 
     def rounded(values: Values) -> Values:
         if isinstance(step, int) and values.dtype.kind in "iu":
-            whole = values.astype(np.int64)
-            return (2 * whole + step) // (2 * step) * step
+            rest = values % step
+            nearest: Values = values - rest + np.where(2 * rest >= step, step, 0)
+            return nearest
         return np.floor(values / step + 0.5) * step
 
     return _mapped(as_variable(variable), "round_to", rounded)
@@ -103,7 +109,10 @@ def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
 
     ``[0, 1, 5]`` makes "< 0", "[0, 1)", "[1, 5)" and "≥ 5".
     """
-    cuts = np.asarray(edges, dtype=float)
+    try:
+        cuts = np.asarray(edges, dtype=float)
+    except (TypeError, ValueError):
+        raise UnskewError(f"edges are {edges!r}; give a list of numbers") from None
     if len(cuts) == 0 or np.isnan(cuts).any() or not np.all(np.diff(cuts) > 0):
         raise UnskewError(f"edges are {list(edges)}; give at least one, each above the last")
     names = [repr(cut).removesuffix(".0") for cut in cuts.tolist()]
@@ -154,15 +163,24 @@ def _mapped(
 
 
 def _numbers(variable: str, combinator: str, values: Values) -> Values:
-    if values.dtype.kind in "iuf":
+    if values.dtype.kind == "f":
         return values
-    if values.dtype.kind == "b":
-        return values.astype(np.int64)
-    odd = next((v for v in values.tolist() if not isinstance(v, (int, float))), None)
+    small = values.dtype.kind in "ib" or (values.dtype.kind == "u" and _fit(values))
+    if small:
+        return values.astype(np.int64, copy=False)
+    odd = next((v for v in values.tolist() if not _is_number(v)), None)
     raise UnskewError(
         f"{combinator} needs numbers, but variable {variable!r} gave {odd!r}; "
         "measure a number, or leave it out"
     )
+
+
+def _fit(values: Values) -> bool:
+    return len(values) == 0 or int(values.max()) < 2**63
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, float) or (isinstance(value, int) and -(2**63) <= value < 2**63)
 
 
 def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) -> Values:
@@ -170,26 +188,32 @@ def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) 
     for example in batch.examples():
         try:
             value = function(example)
-            hash(value)
         except Exception as error:  # the user's own function may raise anything
-            problem = (
-                f"returned {value!r}, which cannot be hashed; return a number, a text or a tuple"
-                if isinstance(error, TypeError) and "unhashable" in str(error)
-                else f"raised {type(error).__name__}: {error}; make it return a value"
-            )
-            raise UnskewError(f"variable {name!r} {problem} (example {_short(example)})") from error
+            raise UnskewError(
+                f"variable {name!r} raised {type(error).__name__}: {error}; "
+                f"make it return a value (example {_short(example)})"
+            ) from error
+        try:
+            hash(value)
+        except TypeError as error:
+            raise UnskewError(
+                f"variable {name!r} returned {value!r}, which cannot be hashed; "
+                f"return a number, a text or a tuple (example {_short(example)})"
+            ) from error
         measured.append(value)
     return as_values(measured)
 
 
 def as_values(measured: Sequence[Hashable]) -> Values:
     """Pack measured values into an array: of numbers where all are, of objects otherwise."""
-    plain = [value.item() if isinstance(value, np.generic) else value for value in measured]
+    plain: list[Any] = [v.item() if isinstance(v, np.generic) else v for v in measured]
     kinds = {type(value) for value in plain}
     if kinds == {bool}:
         return np.array(plain, dtype=np.bool_)
+    if kinds == {int} and all(-(2**63) <= value < 2**63 for value in plain):
+        return np.array(plain, dtype=np.int64)
     if kinds <= {int, float} and all(abs(value) <= _EXACT for value in plain if type(value) is int):
-        return np.array(plain, dtype=np.float64 if float in kinds else np.int64)
+        return np.array(plain, dtype=np.float64)
     values = np.empty(len(plain), dtype=object)
     for row, value in enumerate(plain):
         values[row] = value

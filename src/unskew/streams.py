@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-from unskew.errors import check_range
+from unskew.errors import UnskewError, check_range
 
 
 def stream(seed: int, *labels: str | int) -> np.random.Generator:
@@ -15,6 +15,8 @@ def stream(seed: int, *labels: str | int) -> np.random.Generator:
     spawn key of a ``SeedSequence``, so ``stream(0, "draw", 1)`` and ``stream(1, "draw", 0)``
     share nothing, which ``seed + index`` does not give.
     """
+    if not isinstance(seed, int):
+        raise UnskewError(f"seed is {seed!r}; allowed is a whole number of at least 0")
     check_range("seed", seed, 0)
     text = json.dumps(labels, ensure_ascii=True, separators=(",", ":"))
     digest = hashlib.blake2b(text.encode(), digest_size=16).digest()

@@ -14,6 +14,7 @@ from unskew.compiled import compiled
 PLUS, MINUS, TIMES, OPEN, CLOSE, ZERO = 43, 45, 42, 40, 41, 48
 OPERATORS = np.array([MINUS, TIMES, PLUS], dtype=np.int64)
 LONGEST_RUN = 4
+MALFORMED = 255
 PATIENCE = 1_000_000  # overlong expressions in a row before the samplers give up
 LENGTH, OPERATIONS, PARENTHESES, DEPTH_SUM, MAX_DEPTH = 0, 1, 2, 3, 4
 
@@ -153,6 +154,8 @@ def evaluate_texts(
 ) -> tuple[NDArray[np.uint8], int]:
     """Evaluate each row modulo 10 in one pass; also return the first malformed row, or −1.
 
+    A malformed row gets MALFORMED.
+
     Inside each bracket the pass holds a finished sum, the sign of the term under way, and the
     term. Whoever opens a bracket keeps these three on a stack.
     """
@@ -162,6 +165,7 @@ def evaluate_texts(
     for row in range(n):
         longest = max(longest, offsets[row + 1] - offsets[row])
     held = np.empty((longest + 1, 3), dtype=np.int64)
+    first_malformed = -1
     for row in range(n):
         depth, total, sign, term = 0, 0, 1, 1
         wants_operand = True
@@ -187,11 +191,15 @@ def evaluate_texts(
                 term = 1
                 wants_operand = True
             else:
-                return values, row
+                wants_operand = True
+                break
         if wants_operand or depth > 0:
-            return values, row
-        values[row] = (total + sign * term) % 10
-    return values, -1
+            values[row] = MALFORMED
+            if first_malformed < 0:
+                first_malformed = row
+        else:
+            values[row] = (total + sign * term) % 10
+    return values, first_malformed
 
 
 @compiled

@@ -18,6 +18,7 @@ from unskew.source import Source
 
 EXPRESSION, VALUE = "expression", "value"
 OVERLONG = "longer than max_length"
+LONGEST_TREE = 200  # characters
 
 MaxLength: TypeAlias = Annotated[
     int, Range(1, 4096, "characters; a longer expression is dropped, counted and drawn again")
@@ -63,18 +64,24 @@ def bal(min_depth: MinDepth = 0, max_depth: MaxDepth = 4, max_length: MaxLength 
 
 
 def show(example: Mapping[str, Any]) -> str:
-    """Draw an expression, its value and its tree."""
-    return f"{example[EXPRESSION]} = {example[VALUE]} (mod 10)\n{print_tree(example[EXPRESSION])}"
+    """Draw an expression, its value and, where it fits a screen, its tree."""
+    line = f"{example[EXPRESSION]} = {example[VALUE]} (mod 10)"
+    drawn = len(example[EXPRESSION]) <= LONGEST_TREE
+    return f"{line}\n{print_tree(example[EXPRESSION])}" if drawn else line
 
 
 def check(batch: Batch) -> NDArray[np.bool_]:
     """Say which rows hold a well-formed expression and its value."""
-    right: NDArray[np.bool_] = evaluate(batch) == np.asarray(batch.columns[VALUE])
+    values, _ = kernels.evaluate_texts(*expressions(batch))
+    right: NDArray[np.bool_] = values == np.asarray(batch.columns[VALUE])
+    right &= values != kernels.MALFORMED
     return right
 
 
 def expressions(batch: Batch) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return the bytes and row offsets of a batch's expressions."""
+    if batch.is_plain:
+        batch = Batch.from_arrow(batch.to_arrow())
     column = batch.columns.get(EXPRESSION)
     if column is None or not is_text(column):
         raise UnskewError(
