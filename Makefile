@@ -48,6 +48,7 @@ format: $(VENV)/test-ready ## format and fix what can be fixed
 bench: $(VENV)/test-ready ## print the speed figures
 	$(BIN)/python -m bench.calculator
 	$(BIN)/python -m bench.homogenize
+	$(BIN)/python -m bench.karel
 
 docs-numbers: $(VENV)/test-ready ## write the numbers of README and docs from results/
 	$(BIN)/python -m docs.numbers

@@ -1,0 +1,71 @@
+"""Karel: ticks and runs per second through the batch API, beside the slow twin, in one run."""
+
+import numpy as np
+
+from bench.clock import rate
+from tests.naive import karel as naive
+from unskew.domains.karel import tokens, world
+from unskew.domains.karel.compiler import compile_programs
+from unskew.domains.karel.interpreter import run
+from unskew.domains.karel.syntax import parse
+from unskew.streams import stream
+
+LONG = """
+def main():
+    while(frontIsClear()):
+        turnLeft()
+        turnRight()
+        putMarker()
+        pickMarker()
+"""
+RUNS, SLOW_RUNS = 200_000, 300
+
+
+def main() -> None:
+    print("Karel, one core unless said otherwise (median of 7, slowest to fastest)")
+    start = world.from_picture(". . .\n. . .\n>. . .")
+    program = parse(LONG)
+    worlds = np.repeat(start[None], RUNS, axis=0)
+    code = compile_programs(program[None])
+    slow_program = naive.parse(tokens.to_texts(program))
+    slow_world = naive.from_json(world.to_json(start))
+
+    def slow_ticks() -> int:
+        return sum(naive.run(slow_program, slow_world).ticks for _ in range(SLOW_RUNS))
+
+    fast = rate(lambda: int(run(code, worlds).ticks.sum()))
+    both = rate(lambda: int(run(code, worlds, threads=2).ticks.sum()))
+    _print("ticks/s, a run of 200 ticks", fast, rate(slow_ticks, 3))
+    _print("ticks/s, two threads", both)
+
+    rng = stream(0, "bench")
+    texts = [naive.random_program(rng, 40) for _ in range(2_000)]
+    rows = tokens.stacked([tokens.to_ids(list(text)) for text in texts])
+    slow_worlds = [naive.random_world(rng) for _ in range(2_000)]
+    packed = np.stack([world.from_json(naive.to_json(w)) for w in slow_worlds])
+    many, which = np.repeat(packed, 50, axis=0), np.repeat(np.arange(2_000), 50)
+    parsed = [naive.parse(text) for text in texts]
+
+    def slow_runs() -> int:
+        for one, slow in zip(parsed[:SLOW_RUNS], slow_worlds, strict=False):
+            naive.run(one, slow)
+        return SLOW_RUNS
+
+    compiled = compile_programs(rows)
+    _print("runs/s, random programs", rate(lambda: len(run(compiled, many, which).status)),
+           rate(slow_runs, 3))  # fmt: skip
+    _print("programs compiled/s", rate(lambda: len(compile_programs(rows))))
+
+
+def _print(
+    what: str, fast: tuple[float, float, float], slow: tuple[float, float, float] | None = None
+) -> None:
+    middle, low, high = (value / 1e6 for value in fast)
+    line = f"{what:32}{middle:>9.2f} M ({low:.2f} to {high:.2f})"
+    if slow is not None:
+        line += f"   twin {slow[0]:>10,.0f}   {fast[0] / slow[0]:,.0f}x"
+    print(line)
+
+
+if __name__ == "__main__":
+    main()

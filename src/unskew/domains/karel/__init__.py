@@ -1,0 +1,28 @@
+"""Karel (sections 4 and 5, appendix A): a robot in a grid, its programs, its worlds."""
+
+from unskew.domain import Domain
+from unskew.domains.karel import examples
+from unskew.domains.karel.interpreter import Runs, Status, run
+from unskew.domains.karel.syntax import parse, to_readable, to_tokens
+from unskew.domains.karel.world import from_picture, to_picture
+
+__all__ = [
+    "DOMAIN",
+    "Runs",
+    "Status",
+    "from_picture",
+    "parse",
+    "run",
+    "to_picture",
+    "to_readable",
+    "to_tokens",
+]
+
+DOMAIN = Domain(
+    name="karel",
+    doc="programs for a robot in a grid world, with worlds before and after",
+    sources={},
+    variables={},
+    show=examples.show,
+    check=examples.check,
+)

@@ -1,0 +1,236 @@
+"""Running Karel programs on worlds, compiled: one dispatch a tick, nothing read off the grid."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.compiled import compiled
+from unskew.domains.karel import compiler as c
+from unskew.domains.karel.compiler import Code, compile_programs
+from unskew.domains.karel.world import BYTES, CELLS, FACING, POSITION, SIDE, WALL
+from unskew.errors import UnskewError, check_count
+
+MAX_TICKS = 200
+MAX_MARKERS = 9
+_COUNTERS = 64  # nested REPEATs that MAX_TOKENS allows
+
+
+class Status(IntEnum):
+    """How a run ended."""
+
+    OK = 0
+    WALL = 1
+    NO_MARKER = 2
+    FULL = 3
+    OUT_OF_TICKS = 4
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What became of each run; a world is as it was before what failed.
+
+    ``coverage`` (n, 2) has bit 2·test + outcome of each test that was taken, tests numbered in
+    the order of their keywords; ``actions`` (n, 5) counts the executed ones.
+    """
+
+    worlds: NDArray[np.uint8]
+    status: NDArray[np.uint8]
+    ticks: NDArray[np.int32]
+    coverage: NDArray[np.uint64]
+    actions: NDArray[np.int32]
+
+
+def run(
+    programs: NDArray[np.uint8] | Code,
+    worlds: NDArray[np.uint8],
+    which: NDArray[np.int64] | None = None,
+    *,
+    max_ticks: int = MAX_TICKS,
+    threads: int = 1,
+) -> Runs:
+    """Run programs on packed worlds (n, 260); ``which`` names the program of each world.
+
+    Left out, world i belongs to program i, or to program i // k where there are k worlds for
+    each program. Those that are named must be programs: see ``Code.status``.
+    """
+    check_count("max_ticks", max_ticks)
+    check_count("threads", threads)
+    code = programs if isinstance(programs, Code) else compile_programs(programs)
+    if worlds.ndim != 2 or worlds.shape[1] != BYTES or worlds.dtype != np.uint8:
+        raise UnskewError(f"worlds have the shape {worlds.shape}; give bytes (n, {BYTES})")
+    which = _owners(len(code), len(worlds)) if which is None else which
+    if len(which) != len(worlds) or (
+        len(which) and not 0 <= which.min() <= which.max() < len(code)
+    ):
+        raise UnskewError(f"which must name one of {len(code)} programs for each world")
+    if code.status[which].any():
+        bad = int(which[np.flatnonzero(code.status[which])[0]])
+        raise UnskewError(f"program {bad} is no program; leave out those with a status")
+    n = len(worlds)
+    made = Runs(
+        np.empty_like(worlds),
+        np.empty(n, np.uint8),
+        np.empty(n, np.int32),
+        np.empty((n, 2), np.uint64),
+        np.empty((n, 5), np.int32),
+    )
+    which = np.ascontiguousarray(which, dtype=np.int64)
+
+    def chunk(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        run_rows(
+            code.instructions,
+            np.ascontiguousarray(worlds[part]),
+            which[part],
+            max_ticks,
+            made.worlds[part],
+            made.status[part],
+            made.ticks[part],
+            made.coverage[part],
+            made.actions[part],
+        )
+
+    if threads == 1:
+        chunk(0, n)
+    else:
+        bounds = np.linspace(0, n, 4 * threads + 1).astype(int).tolist()
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(chunk, bounds[:-1], bounds[1:]))
+    return made
+
+
+def _owners(programs: int, worlds: int) -> NDArray[np.int64]:
+    if programs == 0 or worlds % programs:
+        raise UnskewError(f"{worlds} worlds do not divide by {programs} programs; pass which")
+    return np.arange(worlds, dtype=np.int64) // (worlds // programs)
+
+
+@compiled
+def run_rows(
+    code: NDArray[np.int64],
+    worlds: NDArray[np.uint8],
+    which: NDArray[np.int64],
+    max_ticks: int,
+    after: NDArray[np.uint8],
+    status: NDArray[np.uint8],
+    ticks: NDArray[np.int32],
+    coverage: NDArray[np.uint64],
+    actions: NDArray[np.int32],
+) -> None:
+    """Run each world's program on a copy of it."""
+    counters = np.empty(_COUNTERS, dtype=np.int64)
+    for row in range(len(worlds)):
+        after[row] = worlds[row]
+        actions[row] = 0
+        status[row], ticks[row] = run_one(
+            code[which[row]], after[row], max_ticks, counters, coverage[row], actions[row]
+        )
+
+
+@compiled
+def neighbour(position: int, direction: int) -> int:
+    """Return the cell next to a cell, or −1 past the edge of the 16 × 16 square."""
+    if direction == 0:
+        return position + SIDE if position < CELLS - SIDE else -1
+    if direction == 1:
+        return position + 1 if position % SIDE < SIDE - 1 else -1
+    if direction == 2:
+        return position - SIDE if position >= SIDE else -1
+    return position - 1 if position % SIDE > 0 else -1
+
+
+@compiled
+def is_clear(world: NDArray[np.uint8], position: int, direction: int) -> bool:
+    """Whether one can go there; cells outside a smaller grid are walls in the packed world."""
+    cell = neighbour(position, direction)
+    return cell >= 0 and world[cell] != WALL
+
+
+@compiled
+def _holds(condition: int, world: NDArray[np.uint8], position: int, facing: int) -> bool:
+    """Say whether a condition holds, its negation in the highest bit."""
+    plain = condition & 7
+    if plain < 2:
+        holds = (world[position] > 0) == (plain == 0)
+    elif plain == 2:
+        holds = is_clear(world, position, (facing + 3) & 3)
+    elif plain == 3:
+        holds = is_clear(world, position, (facing + 1) & 3)
+    else:
+        holds = is_clear(world, position, facing)
+    answer: bool = holds != (condition >= c.NEGATED)
+    return answer
+
+
+@compiled
+def run_one(  # noqa: PLR0915 - an interpreter is one loop
+    code: NDArray[np.int64],
+    world: NDArray[np.uint8],
+    max_ticks: int,
+    counters: NDArray[np.int64],
+    coverage: NDArray[np.uint64],
+    actions: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Run one program in place; return how it ended and the ticks it took."""
+    position, facing = int(world[POSITION]), int(world[FACING])
+    at, ticks, status = 0, 0, 0
+    low, high = np.uint64(0), np.uint64(0)
+    while True:
+        instruction = code[at]
+        operation = instruction & 15
+        if operation == c.SET:
+            counters[(instruction >> c.NUMBER) & 255] = (instruction >> c.COUNT) & 255
+            at = (instruction >> c.NEXT) & 0xFFFF
+            continue
+        if operation == c.LOOP and counters[(instruction >> c.NUMBER) & 255] == 0:
+            at = instruction >> c.ELSE  # leaving a REPEAT is no iteration
+            continue
+        if operation == c.END:
+            break
+        if ticks == max_ticks:
+            status = 4
+            break
+        ticks += 1
+        if operation == c.TEST:
+            holds = _holds((instruction >> c.DETAIL) & 15, world, position, facing)
+            bit = 2 * ((instruction >> c.NUMBER) & 255) + holds
+            if bit < 64:
+                low |= np.uint64(1) << np.uint64(bit)
+            else:
+                high |= np.uint64(1) << np.uint64(bit - 64)
+            at = ((instruction >> c.NEXT) & 0xFFFF) if holds else instruction >> c.ELSE
+            continue
+        if operation == c.LOOP:
+            counters[(instruction >> c.NUMBER) & 255] -= 1
+            at = (instruction >> c.NEXT) & 0xFFFF
+            continue
+        if operation == c.MOVE:
+            cell = neighbour(position, facing)
+            if cell < 0 or world[cell] == WALL:
+                status = 1
+                break
+            position = cell
+        elif operation == c.LEFT:
+            facing = (facing + 3) & 3
+        elif operation == c.RIGHT:
+            facing = (facing + 1) & 3
+        elif operation == c.PICK:
+            if world[position] == 0:
+                status = 2
+                break
+            world[position] -= 1
+        else:
+            if world[position] >= MAX_MARKERS:
+                status = 3
+                break
+            world[position] += 1
+        actions[operation] += 1
+        at = (instruction >> c.NEXT) & 0xFFFF
+    world[POSITION], world[FACING] = position, facing
+    coverage[0], coverage[1] = low, high
+    return status, ticks

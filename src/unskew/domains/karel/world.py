@@ -1,0 +1,209 @@
+"""Karel's worlds: 2 × 2 to 16 × 16 cells, walls, up to nine markers a cell, Karel (appendix A).
+
+A packed world is 260 bytes: 256 cells of a 16 × 16 square, row 0 at the bottom, each the number
+of its markers or WALL (cells outside a smaller grid are WALL too), then height, width, Karel's
+cell and the direction it faces, 0 to 3 for north, east, south and west.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.errors import UnskewError
+
+SIDE, SMALLEST, MAX_MARKERS = 16, 2, 9
+CELLS = SIDE * SIDE
+HEIGHT, WIDTH, POSITION, FACING, BYTES = CELLS, CELLS + 1, CELLS + 2, CELLS + 3, CELLS + 4
+WALL = 255
+DIRECTIONS = ("north", "east", "south", "west")
+ARROWS = "^>v<"
+TENSOR_SHAPE = (16, SIDE + 2, SIDE + 2)  # hero N E S W, wall, outline, 1 to 9 markers … unused
+
+World = NDArray[np.uint8]
+
+
+def make_world(
+    height: int,
+    width: int,
+    hero: tuple[int, int, int],
+    walls: list[tuple[int, int]],
+    markers: Mapping[tuple[int, int], int],
+) -> World:
+    """Pack a world from its parts, refusing one that cannot be."""
+    for name, size in (("rows", height), ("columns", width)):
+        if not SMALLEST <= size <= SIDE:
+            raise UnskewError(f"the world has {size} {name}; allowed are {SMALLEST} to {SIDE}")
+    world = np.full(BYTES, WALL, dtype=np.uint8)
+    grid = world[:CELLS].reshape(SIDE, SIDE)
+    grid[:height, :width] = 0
+    for r, c in walls:
+        _check_inside("a wall", r, c, height, width)
+        grid[r, c] = WALL
+    for (r, c), count in markers.items():
+        _check_inside("a marker", r, c, height, width)
+        if not 1 <= count <= MAX_MARKERS:
+            raise UnskewError(
+                f"cell {r}:{c} has {count} markers; allowed are 1 to {MAX_MARKERS}: leave it out"
+                " where there are none"
+            )
+        if grid[r, c] == WALL:
+            raise UnskewError(f"cell {r}:{c} has markers and a wall; keep one of them")
+        grid[r, c] = count
+    r, c, facing = hero
+    _check_inside("Karel", r, c, height, width)
+    if grid[r, c] == WALL:
+        raise UnskewError(f"Karel stands on a wall at {r}:{c}; put it on a free cell")
+    world[HEIGHT], world[WIDTH], world[POSITION], world[FACING] = (
+        height,
+        width,
+        r * SIDE + c,
+        facing,
+    )
+    return world
+
+
+def grid_of(world: World) -> NDArray[np.uint8]:
+    """Return the cells inside the grid, (height, width), row 0 at the bottom."""
+    return world[:CELLS].reshape(SIDE, SIDE)[: world[HEIGHT], : world[WIDTH]]
+
+
+def hero_of(world: World) -> tuple[int, int, int]:
+    """Return Karel's row, column and direction."""
+    return int(world[POSITION]) // SIDE, int(world[POSITION]) % SIDE, int(world[FACING])
+
+
+def to_picture(world: World) -> str:
+    """Draw a world as text, the top row first: . free, # wall, 1-9 markers, ^>v< Karel."""
+    r, c, facing = hero_of(world)
+    lines = []
+    for row in range(int(world[HEIGHT]) - 1, -1, -1):
+        cells = []
+        for column, value in enumerate(grid_of(world)[row].tolist()):
+            text = "#" if value == WALL else "." if value == 0 else str(value)
+            cells.append((ARROWS[facing] if (row, column) == (r, c) else " ") + text)
+        lines.append(" ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def from_picture(picture: str) -> World:
+    """Read a picture: cells apart by spaces, rows by lines; an arrow stands before its cell."""
+    rows = [line.split() for line in picture.strip("\n").splitlines() if line.strip()]
+    if not rows:
+        raise UnskewError("the picture is empty; draw 2 to 16 rows of cells")
+    walls, markers, heroes = [], {}, []
+    for number, cells in enumerate(rows, start=1):
+        if len(cells) != len(rows[0]):
+            raise UnskewError(
+                f"line {number} of the picture has {len(cells)} cells, line 1 has "
+                f"{len(rows[0])}; make them equal"
+            )
+        r = len(rows) - number
+        for c, cell in enumerate(cells):
+            match = re.fullmatch(r"([\^>v<]?)([.#1-9])", cell)
+            if match is None:
+                raise UnskewError(
+                    f"line {number}, cell {c + 1} of the picture is {cell!r}; allowed are . # 1-9, "
+                    "with ^ > v or < before it for Karel"
+                )
+            arrow, content = match.groups()
+            if arrow:
+                heroes.append((r, c, ARROWS.index(arrow)))
+            if content == "#":
+                walls.append((r, c))
+            elif content != ".":
+                markers[r, c] = int(content)
+    if len(heroes) != 1:
+        raise UnskewError(f"the picture has {len(heroes)} Karels; draw one, with ^ > v or <")
+    return make_world(len(rows), len(rows[0]), heroes[0], walls, markers)
+
+
+def to_json(world: World) -> dict[str, Any]:
+    """Return the original dataset's JSON of a grid."""
+    r, c, facing = hero_of(world)
+    grid = grid_of(world)
+    cells = [(int(row), int(column)) for row, column in np.argwhere(grid)]
+    cells.sort(key=lambda cell: (-cell[0], cell[1]))  # the dataset goes from the top row down
+    walls = [cell for cell in cells if grid[cell] == WALL]
+    marked = [cell for cell in cells if grid[cell] != WALL]
+    return {
+        "blocked": " ".join(f"{row}:{column}" for row, column in walls),
+        "cols": int(world[WIDTH]),
+        "crashed": False,
+        "hero": f"{r}:{c}:{DIRECTIONS[facing]}",
+        "markers": " ".join(f"{row}:{column}:{grid[row, column]}" for row, column in marked),
+        "rows": int(world[HEIGHT]),
+    }
+
+
+def from_json(data: Mapping[str, Any]) -> World:
+    """Read the original dataset's JSON of a grid."""
+    try:
+        r, c, direction = data["hero"].split(":")
+        hero = (int(r), int(c), DIRECTIONS.index(direction))
+        walls = [_cell(text) for text in data["blocked"].split()]
+        markers = {}
+        for text in data["markers"].split():
+            row, column, count = map(int, text.split(":"))
+            markers[row, column] = count
+        height, width = int(data["rows"]), int(data["cols"])
+    except (KeyError, ValueError, AttributeError, TypeError) as error:
+        raise UnskewError(
+            f"the grid cannot be read ({type(error).__name__}: {error}); it needs rows, cols, "
+            "hero r:c:direction, blocked r:c …, markers r:c:n …"
+        ) from error
+    return make_world(height, width, hero, walls, markers)
+
+
+def to_tensor(world: World) -> NDArray[np.uint8]:
+    """Return the 16 × 18 × 18 tensor of the original dataset, zeros and ones."""
+    tensor = np.zeros(TENSOR_SHAPE, dtype=np.uint8)
+    r, c, facing = hero_of(world)
+    height, width = int(world[HEIGHT]), int(world[WIDTH])
+    tensor[facing, r + 1, c + 1] = 1
+    grid = grid_of(world)
+    inside = (slice(1, height + 1), slice(1, width + 1))
+    tensor[4][inside] = grid == WALL
+    tensor[5, [0, height + 1], : width + 2] = 1
+    tensor[5, : height + 2, [0, width + 1]] = 1
+    for count in range(1, MAX_MARKERS + 1):
+        tensor[5 + count][inside] = grid == count
+    return tensor
+
+
+def from_tensor(tensor: NDArray[Any]) -> World:
+    """Read the tensor back."""
+    if tensor.shape != TENSOR_SHAPE:
+        raise UnskewError(f"the tensor has the shape {tensor.shape}; allowed is {TENSOR_SHAPE}")
+    outline = np.argwhere(tensor[5] > 0)
+    heroes = np.argwhere(tensor[:4] > 0)
+    if len(outline) == 0 or len(heroes) != 1:
+        raise UnskewError(
+            f"the tensor has {len(heroes)} Karels and {len(outline)} cells of outline; one Karel "
+            "and a frame are needed"
+        )
+    height, width = (outline.max(axis=0) - 1).tolist()
+    facing, r, c = heroes[0].tolist()
+    walls = [(row - 1, column - 1) for row, column in np.argwhere(tensor[4] > 0).tolist()]
+    markers = {
+        (row - 1, column - 1): count + 1
+        for count, row, column in np.argwhere(tensor[6:15] > 0).tolist()
+    }
+    return make_world(height, width, (r - 1, c - 1, facing), walls, markers)
+
+
+def _cell(text: str) -> tuple[int, int]:
+    row, column = text.split(":")
+    return int(row), int(column)
+
+
+def _check_inside(what: str, r: int, c: int, height: int, width: int) -> None:
+    if not (0 <= r < height and 0 <= c < width):
+        raise UnskewError(
+            f"{what} is at {r}:{c}, outside the {height} × {width} world; allowed are rows 0 to "
+            f"{height - 1} and columns 0 to {width - 1}"
+        )

@@ -1,0 +1,62 @@
+"""Karel examples as rows: checked by running them, drawn for people."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from unskew.batch import Batch
+from unskew.domains import load_domain
+from unskew.domains.karel import from_picture, parse, run, to_tokens
+from unskew.errors import UnskewError
+
+DOMAIN = load_domain("karel")
+PROGRAM = parse("def main():\n    putMarker()\n    while(frontIsClear()): move()")
+WORLDS = np.stack([from_picture(">. . .\n. . ."), from_picture(". . .\n. >3 .")])
+
+
+def example() -> dict[str, object]:
+    after = run(PROGRAM[None], WORLDS).worlds
+    return {
+        "program": to_tokens(PROGRAM),
+        "inputs": WORLDS.tobytes(),
+        "outputs": after.tobytes(),
+    }
+
+
+def batch(*rows: dict[str, object]) -> Batch:
+    return Batch.from_arrow(pa.Table.from_pylist(list(rows)))
+
+
+def test_an_example_is_right_if_the_program_makes_its_outputs():
+    assert DOMAIN.check(batch(example(), example())).all()
+
+
+@pytest.mark.parametrize("fault", ["output", "program", "no program", "crash"])
+def test_a_planted_fault_is_found(fault):
+    wrong = example()
+    if fault == "output":
+        wrong["outputs"] = wrong["inputs"]
+    elif fault == "program":
+        wrong["program"] = str(wrong["program"]).replace("putMarker", "turnLeft")
+    elif fault == "no program":
+        wrong["program"] = "DEF run m( m)"
+    else:  # the world is as it was before the crash, so the outputs alone would not tell
+        wrong["program"] = to_tokens(parse("def main():\n    pickMarker()\n    move()"))
+        wrong["outputs"] = run(parse(f"{wrong['program']}")[None], WORLDS).worlds.tobytes()
+    assert DOMAIN.check(batch(example(), wrong)).tolist() == [True, False]
+
+
+def test_show_draws_the_program_and_both_worlds():
+    text = DOMAIN.show(example())
+    assert text.startswith("def main():\n    putMarker()\n    while(frontIsClear()):")
+    assert "pair 2" in text
+    assert any(re.fullmatch(r" \. >3  \. +->  +\.  4 >\.", line) for line in text.splitlines())
+
+
+def test_rows_that_hold_no_worlds_are_refused():
+    with pytest.raises(UnskewError, match="260 bytes"):
+        DOMAIN.check(batch({**example(), "inputs": b"abc"}))
+    with pytest.raises(UnskewError, match="Karel needs 'outputs'"):
+        DOMAIN.check(batch({key: example()[key] for key in ("program", "inputs")}))

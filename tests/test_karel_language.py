@@ -1,0 +1,253 @@
+"""Karel's two syntaxes and its worlds: read, printed, refused with a reason."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.naive import karel as naive
+from unskew.domains.karel import tokens, world
+from unskew.domains.karel.compiler import FINE, NO_PROGRAM, compile_programs
+from unskew.domains.karel.syntax import (
+    parse,
+    parse_tokens,
+    to_readable,
+    to_tokens,
+)
+from unskew.errors import UnskewError
+from unskew.streams import stream
+
+RECORDS = Path(__file__).parents[2] / "shared" / "msr" / "records.jsonl"
+
+READABLE = """\
+def main():
+    while(frontIsClear()):
+        move()
+        if(not markersPresent()):
+            putMarker()
+        else:
+            repeat(4):
+                turnLeft()
+    pickMarker()"""
+TOKENS = (
+    "DEF run m( WHILE c( frontIsClear c) w( move IFELSE c( not c( markersPresent c) c) i( putMarker"
+    " i) ELSE e( REPEAT R=4 r( turnLeft r) e) w) pickMarker m)"
+)
+
+
+def records():
+    if not RECORDS.is_file():
+        pytest.skip("the original records are not part of this project")
+    return [json.loads(line) for line in RECORDS.read_text().splitlines()]
+
+
+def test_both_forms_of_a_program_are_the_same_program():
+    assert to_tokens(parse(READABLE)) == TOKENS
+    assert to_readable(parse(TOKENS)) == READABLE
+
+
+def test_random_programs_go_both_ways_and_back():
+    rng = stream(0, "language")
+    for _ in range(500):
+        texts = naive.random_program(rng)
+        program = parse_tokens(" ".join(texts))
+        assert to_tokens(program).split() == list(texts)
+        assert np.array_equal(parse(to_readable(program)), program)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def main(): while(frontIsClear()): move()",
+        "def main():\n  while(frontIsClear()): move()",
+        "def main():\n  while (frontIsClear( )) :\n\n    move()   # go\n",
+    ],
+)
+def test_bodies_may_stand_on_the_line_of_their_colon(text):
+    assert to_tokens(parse(text)) == "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
+
+
+def test_inline_else_and_semicolons():
+    text = "def main():\n  if(leftIsClear()): move(); turnLeft()\n  else: pickMarker()\n  move()"
+    assert to_tokens(parse(text)) == (
+        "DEF run m( IFELSE c( leftIsClear c) i( move turnLeft i) ELSE e( pickMarker e) move m)"
+    )
+
+
+def test_not_with_and_without_brackets_and_twice():
+    for condition in ("not not frontIsClear()", "not(not(frontIsClear()))"):
+        program = parse(f"def main():\n    if({condition}):\n        move()")
+        assert to_tokens(program) == (
+            "DEF run m( IF c( not c( not c( frontIsClear c) c) c) i( move i) m)"
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def main():\n  mov()", "line 2, column 3: found 'mov', expected an action"),
+        ("def main():", "line 2, column 1: found the end, expected an indented statement"),
+        ("def main():\nmove()", "expected an indented statement|found 'move'"),
+        ("def main():\n  move", "line 2, column 7: found the end of the line, expected '\\('"),
+        ("def main():\n  move()\n    move()", "line 3, column 5: found 'move', expected an indent"),
+        ("def main():\n    move()\n  move()", "line 3, column 3: found 'move'"),
+        ("def main():\n  move() move()", "line 2, column 10: found 'move', expected the end"),
+        ("def main():\n  repeat(20):\n    move()", "column 10: found '20', expected a whole"),
+        ("def main():\n  while(move()):\n    move()", "found 'move', expected not, markers"),
+        ("def main():\n  else:\n    move()", "found 'else', expected an action"),
+        ("def main():\n\tmove()", "line 2, column 1: found a tab, expected spaces"),
+        ("", "line 1, column 1: found the end, expected 'def'"),
+        ("DEF run m( m)", "line 1, column 12: found 'm\\)', expected one of move"),
+        ("DEF run m( move", "line 1, column 16: found the end, expected one of"),
+        ("DEF run m( move m) move", "found 'move', expected"),
+        ("DEF run\nm( jump m)", "line 2, column 4: found 'jump', expected one of move"),
+        ("DEF run m( REPEAT R=20 r( move r) m)", "found 'R=20'"),
+        ("DEF run m( IF c( not frontIsClear c) i( move i) m)", "found 'frontIsClear', expected c"),
+    ],
+)
+def test_a_syntax_error_says_where_what_and_what_instead(text, message):
+    with pytest.raises(UnskewError, match=message):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 1_000_000,
+        "def main():" + " if(frontIsClear()):" * 100_000,
+        "def main():\n  if(" + "not(" * 300_000,
+        "\n".join("  " * i + "while(frontIsClear()):" for i in range(3000)),
+        "DEF run m( " + "REPEAT R=2 r( " * 100_000,
+        "DEF run m( " + "move " * 300_000,
+        "def main():\n" + "  move()\n" * 300_000,
+    ],
+    ids=["brackets", "inline", "nots", "indents", "repeats", "long", "lines"],
+)
+def test_hostile_input_gets_an_error(text):
+    with pytest.raises(UnskewError, match="line"):
+        parse(text)
+
+
+def test_nesting_as_deep_as_the_token_limit():
+    depth = (tokens.MAX_TOKENS - 5) // 4
+    text = "DEF run m( " + "REPEAT R=1 r( " * depth + "move " + "r) " * depth + "m)"
+    program = parse(text)
+    assert len(program) == 5 + 4 * depth
+    assert np.array_equal(parse(to_readable(program)), program)
+    assert compile_programs(program[None]).status[0] == FINE
+
+
+def grammatical(texts) -> bool:
+    try:
+        naive.parse(list(texts))
+    except ValueError:
+        return False
+    return True
+
+
+def test_the_compiler_accepts_exactly_the_programs():
+    """Random programs with a token changed, dropped, doubled or swapped; the twin decides."""
+    rng = stream(0, "compiler")
+    found = {FINE: 0, NO_PROGRAM: 0}
+    for _ in range(3000):
+        texts = list(naive.random_program(rng, 30))
+        place = int(rng.integers(len(texts)))
+        change = rng.integers(5)
+        if change == 0:
+            texts[place] = str(rng.choice(tokens.VOCABULARY[1:]))
+        elif change == 1:
+            del texts[place]
+        elif change == 2:
+            texts.insert(place, texts[place])
+        elif change == 3:
+            other = int(rng.integers(len(texts)))
+            texts[place], texts[other] = texts[other], texts[place]
+        row = tokens.to_ids(texts)[None]
+        status = int(compile_programs(row).status[0])
+        assert (status == FINE) == grammatical(texts), texts
+        found[status] += 1
+        try:
+            parse_tokens(" ".join(texts))
+            assert status == FINE
+        except UnskewError:
+            assert status == NO_PROGRAM
+    assert min(found.values()) > 500
+
+
+def test_padding_inside_a_program_is_no_program():
+    good = parse(TOKENS)
+    spoilt = good.copy()
+    spoilt[5] = tokens.PAD
+    padded = np.concatenate([good, np.zeros(7, np.uint8)])
+    rows = tokens.stacked([padded, spoilt])
+    assert compile_programs(rows).status.tolist() == [FINE, NO_PROGRAM]
+
+
+def test_worlds_go_through_picture_json_and_tensor_and_back():
+    rng = stream(0, "worlds")
+    for _ in range(300):
+        slow = naive.random_world(rng)
+        data = naive.to_json(slow)
+        packed = world.from_json(data)
+        assert np.array_equal(world.from_picture(world.to_picture(packed)), packed)
+        assert np.array_equal(world.from_tensor(world.to_tensor(packed)), packed)
+        assert np.array_equal(world.to_tensor(packed), naive.to_tensor(slow))
+        assert np.array_equal(world.from_json(world.to_json(packed)), packed)
+
+
+def test_the_original_records_are_written_back_as_they_were():
+    for record in records():
+        for example in record["examples"]:
+            for side in ("inpgrid_json", "outgrid_json"):
+                assert world.to_json(world.from_json(example[side])) == example[side]
+
+
+def test_a_picture_is_what_it_looks_like():
+    packed = world.from_picture("  .  #\n >3  .\n")
+    assert world.hero_of(packed) == (0, 0, 1)
+    assert world.grid_of(packed).tolist() == [[3, 0], [0, world.WALL]]
+    assert world.to_picture(packed) == " .  #\n>3  ."
+
+
+@pytest.mark.parametrize(
+    ("picture", "message"),
+    [
+        (". .\n. ^#", "Karel stands on a wall at 0:1"),
+        (". .\n. .", "the picture has 0 Karels; draw one"),
+        ("^. .\n. v.", "the picture has 2 Karels"),
+        ("^. 12\n. .", "line 1, cell 2 of the picture is '12'; allowed are"),
+        ("^. 0\n. .", "cell 2 of the picture is '0'"),
+        ("^. . .\n. .", "line 2 of the picture has 2 cells, line 1 has 3"),
+        ("^. .\n" + ". .\n" * 16, "the world has 17 rows; allowed are 2 to 16"),
+        ("^. .", "the world has 1 rows"),
+        ("^.\n.", "the world has 1 columns"),
+        ("", "the picture is empty"),
+    ],
+)
+def test_worlds_that_cannot_be_are_refused(picture, message):
+    with pytest.raises(UnskewError, match=message):
+        world.from_picture(picture)
+
+
+GRID = {"rows": 3, "cols": 3, "hero": "0:0:north", "blocked": "1:1", "markers": "2:2:9"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"markers": "2:2:12"}, "cell 2:2 has 12 markers; allowed are 1 to 9"),
+        ({"markers": "1:1:3"}, "markers and a wall"),
+        ({"markers": "3:0:1"}, "a marker is at 3:0, outside"),
+        ({"hero": "1:1:east"}, "Karel stands on a wall"),
+        ({"hero": "9:1:east"}, "Karel is at 9:1, outside the 3 × 3 world"),
+        ({"hero": "0:0:up"}, "cannot be read"),
+        ({"blocked": "1"}, "cannot be read"),
+        ({"rows": 40}, "the world has 40 rows"),
+        ({"hero": None}, "cannot be read"),
+    ],
+)
+def test_grids_that_cannot_be_are_refused(change, message):
+    world.from_json(GRID)
+    with pytest.raises(UnskewError, match=message):
+        world.from_json({**GRID, **change})
