@@ -439,7 +439,7 @@ def test_only_source_and_n_are_needed() -> None:
         ({"sede": 1}, "unknown recipe field 'sede'; did you mean 'seed'"),
         ({"unskew_recipe": 2}, "recipe version is 2; this unskew reads version 1"),
         ({"unskew_recipe": None}, "recipe version is None"),
-        ({"source": None}, "recipe source is None; give str"),
+        ({"source": None}, "recipe source is None; give a text"),
         ({"source": 5}, "recipe source is 5"),
         ({"n": 0}, "n is 0; allowed is at least 1"),
         ({"n": -3}, "n is -3"),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from unskew import codebook
 from unskew.batch import Batch
-from unskew.codebook import Codebook, describe
+from unskew.codebook import Codebook
 from unskew.errors import UnskewError
 from unskew.salient import (
     SalientVariable,
@@ -22,6 +22,7 @@ from unskew.salient import (
     as_variables,
     bins,
     clip,
+    describe,
     joint,
     over,
     round_to,

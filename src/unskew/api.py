@@ -19,6 +19,7 @@ from unskew.streams import stream
 from unskew.tally import Tally
 from unskew.targets import Target, column_names, open_target
 
+DEFAULT_N = 100_000  # examples of what is endless
 MANY_VALUES = 200  # a column with more values than this in its first batch is no histogram
 
 
@@ -85,18 +86,20 @@ def audit(
     read (100,000 of what is endless).
     """
     opened = open_target(target, settings, seed)
-    limit = 100_000 if n is None and opened.endless else n
+    limit = DEFAULT_N if n is None and opened.endless else n
     if limit is not None:
         check_count("n", limit, "audit at least one example")
     auditor = None
+    left_out: list[str] = []
     for batch in opened.read(limit):
         if auditor is None:
-            auditor = Auditor(_audited(by, opened, batch))
+            variables, left_out = _audited(by, opened, batch)
+            auditor = Auditor(variables)
         auditor.add(batch)
         advance(len(batch))
     if auditor is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to audit")
-    return auditor.result(opened.label, opened.dropped)
+    return auditor.result(opened.label, opened.dropped, left_out)
 
 
 def _source(draw: Callable[[np.random.Generator], Any] | Source | str) -> Source:
@@ -123,22 +126,25 @@ def _names(by: Any) -> list[str] | None:
 
 def _audited(
     by: By | str | Sequence[str] | None, target: Target, first: Batch
-) -> Sequence[SalientVariable]:
+) -> tuple[Sequence[SalientVariable], list[str]]:
+    """Return the variables to measure, and the columns that no histogram can show."""
     columns = column_names(first)
     names = _names(by)
     if names is not None:
-        return as_variables([find_variable(name, target.domain, columns) for name in names])
+        found = [find_variable(name, target.domain, columns) for name in names]
+        return as_variables(found), []
     if by is not None:
-        return as_variables(by)  # type: ignore[arg-type]
-    if target.domain is not None:
-        return list(target.domain.variables.values())
-    chosen = [column_variable(name) for name in columns if _is_histogram(name, first)]
+        return as_variables(by), []  # type: ignore[arg-type]
+    if target.domain is not None and target.domain.variables:
+        return list(target.domain.variables.values()), []
+    chosen = [name for name in columns if _is_histogram(name, first)]
     if not chosen:
         raise UnskewError(
             f"{target.label} has no column with at most {MANY_VALUES} values; name what to "
             "measure: by={'length': len} in Python, --by my_module:my_function in a shell"
         )
-    return chosen
+    rest = [name for name in columns if name not in chosen]
+    return [column_variable(name) for name in chosen], rest
 
 
 def _is_histogram(name: str, batch: Batch) -> bool:

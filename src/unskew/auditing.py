@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from unskew.codebook import Codebook
 from unskew.errors import UnskewError
 from unskew.rowhash import row_hashes
+from unskew.tally import plain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,13 +93,13 @@ class VariableAudit:
             "kl": self.kl,
             "total_variation": self.total_variation,
             "entropy": self.entropy,
-            "missing": [_plain(value) for value in self.missing],
-            "commonest": [[_plain(value), share] for value, share in self.commonest],
-            "histogram": [[_plain(value), count] for value, count in self.counts.items()],
+            "missing": [plain(value) for value in self.missing],
+            "commonest": [[plain(value), share] for value, share in self.commonest],
+            "histogram": [[plain(value), count] for value, count in self.counts.items()],
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """What was found in ``n`` examples of one source, file or dataset."""
 
@@ -107,6 +108,7 @@ class Audit:
     distinct: int
     variables: Mapping[str, VariableAudit]
     dropped: Mapping[str, int]
+    left_out: tuple[str, ...] = ()  # columns that were not measured, having too many values
 
     @property
     def duplicates(self) -> int:
@@ -121,12 +123,21 @@ class Audit:
             "distinct": self.distinct,
             "duplicates": self.duplicates,
             "dropped": dict(self.dropped),
+            "left_out": list(self.left_out),
             "variables": {name: v.to_dict() for name, v in self.variables.items()},
         }
 
     def compare(self, after: Audit) -> Comparison:
         """Set this audit beside one of the repaired data."""
         return Comparison(self, after)
+
+    def __repr__(self) -> str:
+        """Name it in a word; ``print`` draws the table."""
+        return f"<Audit of {self.label}: {self.n} examples, by {', '.join(self.variables)}>"
+
+    def __str__(self) -> str:
+        """Draw the table as text."""
+        return _drawn(self)
 
     def picture(self, path: str | Path) -> Path:
         """Write the histograms as a picture: .png, .svg or a self-contained .html page."""
@@ -141,7 +152,7 @@ class Audit:
         yield from audit_tables(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Before and after, each variable over the same X on both sides."""
 
@@ -183,6 +194,14 @@ class Comparison:
         }
         return {**sides, "variables": variables}
 
+    def __repr__(self) -> str:
+        """Name it in a word; ``print`` draws the table."""
+        return f"<Comparison of {self.before!r} with {self.after!r}>"
+
+    def __str__(self) -> str:
+        """Draw the table as text."""
+        return _drawn(self)
+
     def picture(self, path: str | Path) -> Path:
         """Write before and after as a picture: .png, .svg or a self-contained .html page."""
         from unskew.report import write_picture
@@ -217,7 +236,12 @@ class Auditor:
             self._counts[i] = counts
         self._hashes.append(row_hashes(batch))
 
-    def result(self, label: str, dropped: Mapping[str, int] | None = None) -> Audit:
+    def result(
+        self,
+        label: str,
+        dropped: Mapping[str, int] | None = None,
+        left_out: Sequence[str] = (),
+    ) -> Audit:
         """Return the audit of everything measured."""
         if not self._hashes:
             raise UnskewError(f"{label} gave no examples; there is nothing to audit")
@@ -231,7 +255,17 @@ class Auditor:
             found[variable.name] = VariableAudit(
                 variable.name, {v: numbers[v] for v in support}, codebook.declared, variable.doc
             )
-        return Audit(label, len(hashes), len(np.unique(hashes)), found, dict(dropped or {}))
+        distinct = len(np.unique(hashes))
+        return Audit(label, len(hashes), distinct, found, dict(dropped or {}), tuple(left_out))
+
+
+def _drawn(result: Audit | Comparison) -> str:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        console.print(result)
+    return captured.get().rstrip("\n")
 
 
 def kl_removed(before: VariableAudit, after: VariableAudit) -> float | None:
@@ -240,20 +274,14 @@ def kl_removed(before: VariableAudit, after: VariableAudit) -> float | None:
 
 
 def in_order(values: Iterable[Hashable]) -> list[Hashable]:
-    """Return distinct values, numbers by size, anything else where it first stands."""
+    """Return distinct values in their order, None last; what has no order, by how it prints."""
     distinct = list(dict.fromkeys(values))
-    if all(isinstance(value, (int, float)) for value in distinct):
-        return sorted(distinct, key=float)  # type: ignore[arg-type]
-    return distinct
-
-
-def _plain(value: Hashable) -> Any:
-    """Return a value that JSON can hold: numbers, texts and tuples as they are, else as text."""
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    if value is None or isinstance(value, (str, int)):
-        return value
-    return value if isinstance(value, float) and math.isfinite(value) else str(value)
+    there: list[Any] = [value for value in distinct if value is not None]
+    try:
+        ordered = sorted(there)
+    except TypeError:
+        ordered = sorted(there, key=lambda value: (type(value).__name__, str(value)))
+    return [*ordered, None] if len(ordered) < len(distinct) else ordered
 
 
 def _gaps(values: Sequence[Hashable]) -> tuple[Hashable, ...]:

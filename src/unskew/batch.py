@@ -79,7 +79,7 @@ class Batch:
             yield from self.columns[EXAMPLE].tolist()
             return
         names = tuple(self.columns)
-        lists = [column.tolist() for column in self.columns.values()]
+        lists = [readable(column).tolist() for column in self.columns.values()]
         for row in zip(*lists, strict=True):
             yield dict(zip(names, row, strict=True))
 
@@ -118,6 +118,17 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
         joined = np.concatenate if isinstance(column, np.ndarray) else pa.concat_arrays
         columns[name] = joined(parts)
     return Batch(columns)
+
+
+def readable(column: Column) -> Column:
+    """Return a column that turns into Python values: times become text, to the nanosecond."""
+    import pyarrow as pa
+
+    if isinstance(column, np.ndarray) or not pa.types.is_temporal(column.type):
+        return column
+    if pa.types.is_duration(column.type):
+        return column.cast(pa.int64())
+    return column.cast(pa.string())
 
 
 def is_text(column: Column) -> bool:

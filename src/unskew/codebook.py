@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.errors import UnskewError
+from unskew.salient import SalientVariable, Values, check_support
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
-
-    from unskew.salient import SalientVariable, Values
 
 MAX_VALUES = 100_000  # past this a variable is an identifier, not a feature
 _MAX_SPAN = 1 << 20  # integers this far apart are looked up in a table, not in a dict
@@ -25,6 +24,7 @@ class Codebook:
     def __init__(self, variable: SalientVariable) -> None:
         """Start from the declared support, or from nothing."""
         self.name = variable.name
+        self._variable = variable
         self.declared = variable.support is not None
         self.values: list[Hashable] = []
         self._codes: dict[Hashable, int] = {}
@@ -74,10 +74,7 @@ class Codebook:
                 f"variable {self.name!r} gave nan; measure a number or a name instead"
             )
         if self.declared:
-            raise UnskewError(
-                f"variable {self.name!r} gave {value!r}, outside its declared support "
-                f"{describe(self.values)}; declare it, or clip or bin the variable"
-            )
+            check_support(self._variable, [value])
         return self._add(value)
 
     def _add(self, value: Hashable) -> int:
@@ -89,11 +86,3 @@ class Codebook:
         self._codes[value] = len(self.values)
         self.values.append(value)
         return len(self.values) - 1
-
-
-def describe(values: list[Hashable], most: int = 8) -> str:
-    """List values for a person, the middle of a long list left out."""
-    texts = [str(value) for value in values]
-    if len(texts) > most:
-        texts = [*texts[: most - 1], f"… ({len(texts) - most} more)", texts[-1]]
-    return ", ".join(texts)

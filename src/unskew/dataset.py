@@ -75,7 +75,7 @@ def write_part(path: Path, table: pa.Table, recipe: Recipe, index: int, tally: T
     import pyarrow.parquet as pq
 
     facts = {"recipe": recipe.hash, "shard": index, "tally": tally.to_dict()}
-    note = json.dumps(facts, default=str)
+    note = json.dumps(facts)
     table = table.replace_schema_metadata({_META: note.encode()})
     with written_whole(path) as beside:
         pq.write_table(table, beside, compression="zstd")
@@ -106,6 +106,8 @@ def read_parquet(path: Path, rows: int = 1 << 16) -> Iterator[Batch]:
             if batch.num_rows:
                 batch.validate(full=True)
                 yield Batch.from_arrow(batch)
+    except PermissionError:
+        raise UnskewError(f"{path}: Permission denied; check its permissions") from None
     except (OSError, KeyError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         reason = str(error).splitlines()[0]
         raise UnskewError(

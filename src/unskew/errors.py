@@ -1,7 +1,10 @@
 """The one error that users see, and how it suggests the nearest name."""
 
+import math
+import operator
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Real
 
 
 class UnskewError(Exception):
@@ -16,15 +19,26 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnskewError:
     """Build the error for a name that does not exist, with the nearest one that does."""
     names = sorted(known)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(names) or 'none'}"
+    some = f"choose from {', '.join(names)}" if names else "there is none to choose from"
+    hint = f"did you mean {near[0]!r}?" if near else some
     return UnskewError(f"unknown {kind} {name!r}; {hint}")
 
 
 def check_count(name: str, value: object, step: str = "give a whole number") -> None:
     """Raise unless ``value`` is a whole number of at least one."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise UnskewError(f"{name} is {value!r}; allowed is a whole number of at least 1: {step}")
-    check_range(name, value, 1, step=step)
+    check_whole(name, value, 1, step)
+
+
+def check_whole(name: str, value: object, low: int, step: str = "give a whole number") -> None:
+    """Raise unless ``value`` is a whole number of at least ``low``; NumPy's are, True is not."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = low - 1
+    if number < low or isinstance(value, bool):
+        raise UnskewError(
+            f"{name} is {value!r}; allowed is a whole number of at least {low}: {step}"
+        )
 
 
 def check_range(
@@ -35,8 +49,9 @@ def check_range(
     *,
     step: str = "choose a value in that range",
 ) -> None:
-    """Raise unless ``low <= value <= high``; nan is outside every range."""
-    if low <= value and (high is None or value <= high) and value != float("inf"):
+    """Raise unless ``low <= value <= high``; nan and what is no number are outside every range."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if is_number and low <= value and (high is None or value <= high) and value != math.inf:
         return
     allowed = f"at least {low}" if high is None else f"from {low} to {high}"
-    raise UnskewError(f"{name} is {value}; allowed is {allowed}: {step}")
+    raise UnskewError(f"{name} is {value!r}; allowed is {allowed}: {step}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from unskew.errors import UnskewError
@@ -21,7 +21,8 @@ def written_whole(path: Path) -> Iterator[Path]:
             yield beside
             os.replace(beside, path)
     finally:
-        beside.unlink(missing_ok=True) if beside.parent.is_dir() else None
+        with suppress(OSError):
+            beside.unlink()
 
 
 def write_text(path: Path, text: str) -> None:
@@ -30,18 +31,30 @@ def write_text(path: Path, text: str) -> None:
         beside.write_text(text, encoding="utf-8")
 
 
+def check_writable(path: Path) -> None:
+    """Say before a long job, not after it, that its result cannot be written."""
+    with written_whole(path.with_name(f".{path.name}.try")) as beside:
+        beside.touch()
+    with plain_errors(path):
+        path.with_name(f".{path.name}.try").unlink()
+        if path.is_dir():
+            raise UnskewError(f"{path} is a folder; name a file in it")
+
+
 @contextmanager
-def plain_errors(path: Path) -> Iterator[None]:
+def plain_errors(path: Path, *, reading: bool = False) -> Iterator[None]:
     """Turn the system's errors about ``path`` into one line with a next step."""
     try:
         yield
     except OSError as error:
+        denied = "check its permissions" if reading else "choose a place you may write to"
+        full = "free some space and run the same command again"
         steps = {
-            errno.ENOSPC: "free some space and run the same command again",
-            errno.EDQUOT: "free some space and run the same command again",
-            errno.EACCES: "choose a place you may write to",
-            errno.EPERM: "choose a place you may write to",
-            errno.EROFS: "choose a place you may write to",
+            errno.ENOSPC: full,
+            errno.EDQUOT: full,
+            errno.EACCES: denied,
+            errno.EPERM: denied,
+            errno.EROFS: denied,
             errno.ENOENT: "check the path",
         }
         reason = error.strerror or str(error)

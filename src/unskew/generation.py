@@ -66,7 +66,8 @@ def generate(recipe: Recipe, folder: str | Path, advance: Advance = lambda _: No
         rows = recipe.shard_rows(index)
         tally = finished_part(part, recipe, index)
         if tally is None:
-            batch, tally = shard(recipe, index, advance)
+            batch, made = shard(recipe, index, advance)
+            tally = Tally.from_dict(made.to_dict())  # as it will be read when the run goes on
             write_part(part, batch.to_arrow(), recipe, index, tally)
         else:
             advance(rows)
@@ -78,9 +79,7 @@ def generate(recipe: Recipe, folder: str | Path, advance: Advance = lambda _: No
         "parts": parts,
         "tally": reduce(add, tallies).to_dict(),
     }
-    write_text(
-        path / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False, default=str) + "\n"
-    )
+    write_text(path / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     return Dataset.open(path)
 
 

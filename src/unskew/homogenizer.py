@@ -5,15 +5,16 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unskew import theory
 from unskew.acceptance import AT_LEAST, accept
-from unskew.codebook import Codebook, describe
+from unskew.codebook import Codebook
 from unskew.errors import HealthWarning, UnskewError, check_range
+from unskew.salient import describe
 from unskew.tally import Tally
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Homogenizer:
         cost_limit: float = 100.0,
     ) -> None:
         """Start with nothing counted; ``cost_limit`` is in draws per kept example."""
-        check_range("epsilon", epsilon, 0, step="0 is exact and slow, 0.025 is the paper's choice")
+        check_range("epsilon", epsilon, 0, step=theory.EPSILONS)
         check_range("cost_limit", cost_limit, 1)
         self.variable = variable
         self.epsilon = float(epsilon)
@@ -96,10 +97,7 @@ class Homogenizer:
 
     def health(self) -> Health:
         """Judge the run so far; ``warnings`` is empty when all is well."""
-        counts = zip(self._codebook.values, self._counts.tolist(), strict=True)
-        never = (
-            tuple(value for value, count in counts if count == 0) if self._codebook.declared else ()
-        )
+        never = self._never_seen()
         cost = self.drawn / self.kept if self.kept else float("inf")
         found = []
         if self.drawn >= FIRST_LOOK and never:
@@ -113,12 +111,27 @@ class Homogenizer:
         bound = theory.cost_bound(self.epsilon)
         return Health(self.drawn, self.kept, cost, bound, never, tuple(found))
 
+    def _never_seen(self) -> tuple[Hashable, ...]:
+        """Return the declared values that never came, those of a joint variable's parts too."""
+        counts = zip(self._codebook.values, self._counts.tolist(), strict=True)
+        if self._codebook.declared:
+            return tuple(value for value, count in counts if count == 0)
+        seen: list[Any] = [value for value, count in counts if count]
+        return tuple(
+            f"{part.name} = {value}"
+            for i, part in enumerate(self.variable.parts)
+            for value in part.support or ()
+            if value not in {combination[i] for combination in seen}
+        )
+
     def _say_never_seen(self, never: tuple[Hashable, ...]) -> str:
+        if not self._codebook.declared:  # parts of a joint variable cost nothing when unseen
+            return f"{self.variable.name!r} never took {describe(never)} in {self.drawn} draws"
         p = self._counts / self._counts.sum()
         now = theory.expected_cost(p, self.epsilon)
         without = theory.expected_cost(p[p > 0], self.epsilon)
         return (
-            f"{self.variable.name!r} never took {describe(list(never))} in {self.drawn} draws; "
+            f"{self.variable.name!r} never took {describe(never)} in {self.drawn} draws; "
             f"leaving {'it' if len(never) == 1 else 'them'} out of the support would lower the "
             f"cost from {now:.1f} to {without:.1f} draws per kept example"
         )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from unskew.batch import EXAMPLE, Batch
+from unskew.batch import EXAMPLE, Batch, readable
 from unskew.domain import Domain
 from unskew.domains import domain_names, load_domain
 from unskew.errors import UnskewError, unknown
@@ -24,7 +26,8 @@ def find_source(name: str, settings: Mapping[str, Any] | None = None) -> Source:
             raise UnskewError(
                 f"source {name!r} takes no settings ({', '.join(settings)}); set them in the module"
             )
-        return plain_source(find_object(name), name)
+        found = find_object(name)
+        return replace(found, name=name) if isinstance(found, Source) else plain_source(found, name)
     domain, slash, source = name.partition("/")
     if not slash:
         raise unknown("source", name, source_names())
@@ -43,16 +46,24 @@ def domain_of(source: str) -> Domain | None:
 
 
 def find_variables(
-    names: Sequence[str], domain: Domain | None, columns: Sequence[str] = ()
+    names: Sequence[str], domain: Domain | None, columns: Sequence[str] | None = None
 ) -> list[SalientVariable]:
     """Return variables by name, see ``find_variable``."""
     return [find_variable(name, domain, columns) for name in names]
 
 
-def find_variable(name: str, domain: Domain | None, columns: Sequence[str] = ()) -> SalientVariable:
-    """Return a variable: of the domain, a column, ``my_module:function`` or ``domain/variable``."""
+def find_variable(
+    name: str, domain: Domain | None, columns: Sequence[str] | None = None
+) -> SalientVariable:
+    """Return a variable: of the domain, a column, ``my_module:variable`` or ``domain/variable``.
+
+    Where there is neither a domain nor a table, it is a key of examples that are dicts.
+    """
     if ":" in name:
         return as_variable(find_object(name), name)
+    if domain is None and columns is None:
+        return column_variable(name, known=False)
+    columns = columns or ()
     if domain is not None and name in domain.variables:
         return domain.variables[name]
     if name in columns:
@@ -64,33 +75,37 @@ def find_variable(name: str, domain: Domain | None, columns: Sequence[str] = ())
     raise unknown("variable", name, known)
 
 
-def column_variable(name: str) -> SalientVariable:
-    """Return the variable that reads a column of a table, or a key of examples that are dicts."""
+def column_variable(name: str, *, known: bool = True) -> SalientVariable:
+    """Return the variable that reads a column of a table, or a key of examples that are dicts.
+
+    A row without the key counts as None; unless the key is known, some row must have it.
+    """
 
     def measure(batch: Batch) -> Values:
         if batch.is_plain:
-            rows = batch.columns[EXAMPLE].tolist()
-            values = [_key(row, name) for row in rows]
+            values = _keys(batch.columns[EXAMPLE].tolist(), name, known)
         elif name not in batch.columns:
             raise unknown("column", name, batch.columns)
         else:
             column = batch.columns[name]
-            if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype != object:
+            if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "iub":
                 return column
-            values = column.tolist()
-        for value in values:
+            values = readable(column).tolist()
+        for row, value in enumerate(values):
             if isinstance(value, (list, dict)):
                 raise UnskewError(
                     f"column {name!r} holds {type(value).__name__}s; name a function of the row "
                     "instead: --by my_module:my_function"
                 )
+            if isinstance(value, float) and math.isnan(value):
+                values[row] = None  # not a number is not there
         return as_values(values)
 
     return SalientVariable(name, measure, doc="column")
 
 
-def find_object(name: str) -> Callable[..., Any]:
-    """Import ``my_module:my_function``; the current folder counts as a place for modules."""
+def find_object(name: str) -> Any:
+    """Import a function, variable or source as ``my_module:name``, from the current folder too."""
     module_name, _, attribute = name.partition(":")
     if "" not in sys.path:
         sys.path.insert(0, "")
@@ -100,21 +115,26 @@ def find_object(name: str) -> Callable[..., Any]:
         raise UnskewError(
             f"{name!r}: there is no module {error.name!r}; run where it can be imported"
         ) from error
-    except Exception as error:  # the user's own module may raise anything
-        raise UnskewError(f"{name!r}: {type(error).__name__} on import: {error}") from error
+    except (Exception, SystemExit) as error:  # the user's own module may do anything
+        raise UnskewError(
+            f"{name!r}: {type(error).__name__} on import: {error}; make it importable"
+        ) from error
     found = getattr(module, attribute, None)
     if found is None:
         public = [key for key in vars(module) if not key.startswith("_")]
         raise unknown(f"name in module {module_name}", attribute, public)
-    if not callable(found):
-        raise UnskewError(f"{name!r} is {type(found).__name__}; name a function")
-    function: Callable[..., Any] = found
-    return function
+    if not (callable(found) or isinstance(found, (SalientVariable, Source))):
+        raise UnskewError(f"{name!r} is {type(found).__name__}; name a function or a variable")
+    return found
 
 
-def _key(row: Any, name: str) -> Any:
-    if not isinstance(row, dict):
-        raise UnskewError(f"an example is {row!r}, which has no {name!r}; make every one a dict")
-    if name not in row:
-        raise unknown("column", name, row)
-    return row[name]
+def _keys(rows: Sequence[Any], name: str, known: bool) -> list[Any]:
+    for row in rows:
+        if not isinstance(row, dict):
+            raise UnskewError(
+                f"an example is {row!r}, which has no {name!r}; name a function of it: "
+                "my_module:my_function"
+            )
+    if not known and not any(name in row for row in rows):
+        raise unknown("column", name, {str(key) for row in rows for key in row})
+    return [row.get(name) for row in rows]

@@ -6,9 +6,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from unskew.errors import UnskewError, check_range, unknown
+from unskew.theory import EPSILONS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,12 +18,19 @@ if TYPE_CHECKING:
 VERSION = 1
 _KINDS: dict[str, tuple[type, ...]] = {
     "source": (str,),
-    "n": (int,),
-    "parameters": (dict,),
-    "homogenize": (list, tuple),
-    "epsilon": (float, int),
-    "seed": (int,),
-    "shard_size": (int,),
+    "n": (Integral,),
+    "parameters": (Mapping,),
+    "homogenize": (tuple,),
+    "epsilon": (Real,),
+    "seed": (Integral,),
+    "shard_size": (Integral,),
+}
+_WORDS: dict[type, str] = {
+    str: "a text",
+    Integral: "a whole number",
+    Mapping: "names with values",
+    tuple: "a list of names",
+    Real: "a number",
 }
 
 
@@ -43,10 +52,16 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
+        for name, kinds in _KINDS.items():
+            value: Any = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, kinds):
+                raise UnskewError(f"recipe {name} is {value!r}; give {_WORDS[kinds[0]]}")
+            if kinds[0] is Integral:  # NumPy's whole numbers are no JSON
+                object.__setattr__(self, name, int(getattr(self, name)))
+        if not all(isinstance(variable, str) for variable in self.homogenize):
+            raise UnskewError(f"recipe homogenize is {self.homogenize!r}; give a list of names")
         check_range("n", self.n, 1, step="ask for at least one example")
-        check_range(
-            "epsilon", self.epsilon, 0, step="0 is exact and slow, 0.025 the paper's choice"
-        )
+        check_range("epsilon", self.epsilon, 0, step=EPSILONS)
         check_range("seed", self.seed, 0)
         check_range("shard_size", self.shard_size, 1)
 
@@ -89,14 +104,10 @@ class Recipe:
         for name in ("source", "n"):
             if name not in given:
                 raise UnskewError(f"recipe has no {name!r}; add it")
-        for name, value in given.items():
-            kinds = _KINDS[name]
-            if not isinstance(value, kinds) or isinstance(value, bool):
-                raise UnskewError(f"recipe {name} is {value!r}; give {kinds[0].__name__}")
         variables = given.get("homogenize", ())
-        if not all(isinstance(variable, str) for variable in variables):
-            raise UnskewError(f"recipe homogenize is {variables!r}; give a list of names")
-        return cls(**{**given, "homogenize": tuple(variables)})
+        if isinstance(variables, list):
+            given["homogenize"] = tuple(variables)
+        return cls(**given)
 
     @classmethod
     def read(cls, path: Path) -> Recipe:

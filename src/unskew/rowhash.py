@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.batch import is_text, text_bytes
+from unskew.batch import is_text, readable, text_bytes
 from unskew.compiled import compiled
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 def row_hashes(batch: Batch) -> NDArray[np.uint64]:
     """Return one hash a row over all columns, in their order."""
     hashes = np.full(len(batch), _OFFSET, dtype=np.uint64)
-    for column in batch.columns.values():
+    for column in map(readable, batch.columns.values()):
         gaps = None
         if not isinstance(column, np.ndarray) and column.null_count:
             gaps = column.is_null().to_numpy(zero_copy_only=False)

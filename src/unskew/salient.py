@@ -7,9 +7,10 @@ A plain function ``example -> value`` is a variable. ``over``, ``clip``, ``bins`
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,6 +34,7 @@ class SalientVariable:
     measure: Callable[[Batch], Values]
     support: tuple[Hashable, ...] | None = None
     doc: str = ""
+    parts: tuple[SalientVariable, ...] = ()  # of a joint variable, whose values are tuples
 
 
 Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable]
@@ -85,8 +87,9 @@ def over(variable: Variable, support: Sequence[Hashable]) -> SalientVariable:
 
 def clip(variable: Variable, low: float, high: float) -> SalientVariable:
     """Count values below ``low`` as ``low`` and values above ``high`` as ``high``."""
-    if not low <= high:
-        raise UnskewError(f"clip from {low} to {high} is empty; give low <= high")
+    numbers = isinstance(low, Real) and isinstance(high, Real)
+    if not (numbers and low <= high):
+        raise UnskewError(f"clip from {low!r} to {high!r} is empty; give low <= high")
     return _mapped(as_variable(variable), "clip", lambda values: np.clip(values, low, high))
 
 
@@ -141,12 +144,35 @@ def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
 
     def tuples(batch: Batch) -> Values:
         values = np.empty(len(batch), dtype=object)
-        rows = zip(*(variable.measure(batch).tolist() for variable in variables), strict=True)
-        for row, value in enumerate(rows):
+        columns = [variable.measure(batch).tolist() for variable in variables]
+        for variable, column in zip(variables, columns, strict=True):
+            check_support(variable, column)
+        for row, value in enumerate(zip(*columns, strict=True)):
             values[row] = value
         return values
 
-    return SalientVariable(" × ".join(variable.name for variable in variables), tuples)
+    name = " × ".join(variable.name for variable in variables)
+    return SalientVariable(name, tuples, parts=tuple(variables))
+
+
+def check_support(variable: SalientVariable, values: Iterable[Hashable]) -> None:
+    """Raise where a value lies outside a declared support."""
+    if variable.support is None:
+        return
+    outside = set(values).difference(variable.support)
+    if outside:
+        raise UnskewError(
+            f"variable {variable.name!r} gave {outside.pop()!r}, outside its declared support "
+            f"{describe(variable.support)}; declare it, or clip or bin the variable"
+        )
+
+
+def describe(values: Sequence[Hashable], most: int = 8) -> str:
+    """List values for a person, the middle of a long list left out."""
+    texts = [str(value) for value in values]
+    if len(texts) > most:
+        texts = [*texts[: most - 1], f"… ({len(texts) - most} more)", texts[-1]]
+    return ", ".join(texts)
 
 
 def _mapped(

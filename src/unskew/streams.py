@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-from unskew.errors import UnskewError, check_range
+from unskew.errors import check_whole
 
 
 def stream(seed: int, *labels: str | int) -> np.random.Generator:
@@ -15,10 +15,8 @@ def stream(seed: int, *labels: str | int) -> np.random.Generator:
     spawn key of a ``SeedSequence``, so ``stream(0, "draw", 1)`` and ``stream(1, "draw", 0)``
     share nothing, which ``seed + index`` does not give.
     """
-    if not isinstance(seed, int):
-        raise UnskewError(f"seed is {seed!r}; allowed is a whole number of at least 0")
-    check_range("seed", seed, 0)
+    check_whole("seed", seed, 0)
     text = json.dumps(labels, ensure_ascii=True, separators=(",", ":"))
     digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
     key = tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int(seed), spawn_key=key)))

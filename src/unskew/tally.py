@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,7 @@ class Tally:
             "dropped": dict(sorted(self.dropped.items())),
             "values": {
                 name: [
-                    [value, count, self.kept_values.get(name, Counter())[value]]
+                    [plain(value), count, self.kept_values.get(name, Counter())[value]]
                     for value, count in sorted(counts.items(), key=_order)
                 ]
                 for name, counts in sorted(self.drawn_values.items())
@@ -65,11 +66,22 @@ class Tally:
         return tally
 
 
+def plain(value: Hashable) -> Any:
+    """Return a value that JSON can hold: numbers, texts and tuples as they are, else as text."""
+    if isinstance(value, tuple):
+        return [plain(part) for part in value]
+    if value is None or isinstance(value, (str, int)):
+        return value
+    return value if isinstance(value, float) and math.isfinite(value) else str(value)
+
+
 def _add(
     left: dict[str, Counter[Hashable]], right: dict[str, Counter[Hashable]]
 ) -> dict[str, Counter[Hashable]]:
-    names = left.keys() | right.keys()
-    return {name: left.get(name, Counter()) + right.get(name, Counter()) for name in names}
+    total = {name: counts.copy() for name, counts in left.items()}
+    for name, counts in right.items():
+        total.setdefault(name, Counter()).update(counts)  # unlike +, this keeps zeros
+    return total
 
 
 def _order(item: tuple[Any, int]) -> tuple[int, Any]:

@@ -41,8 +41,6 @@ class Target:
 
 def open_target(target: Any, settings: Mapping[str, Any] | None = None, seed: int = 0) -> Target:
     """Open whatever a user may point at."""
-    if isinstance(target, Target):
-        return target
     if isinstance(target, Dataset):
         return _open_dataset(target)
     if isinstance(target, Source):
@@ -61,13 +59,16 @@ def open_target(target: Any, settings: Mapping[str, Any] | None = None, seed: in
 
 
 def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int) -> Target:
+    if not name:
+        raise UnskewError("the name is empty; give a source, a file or a folder")
     path = Path(name)
-    is_source = name.partition("/")[0] in domain_names() or (":" in name and not path.exists())
-    if is_source:
+    with plain_errors(path, reading=True):
+        exists = path.exists()
+    if not exists and (":" in name or name.partition("/")[0] in domain_names()):
         return _open_source(find_source(name, settings), seed)
     if settings:
         raise UnskewError(f"{name} takes no settings ({', '.join(settings)}); only sources do")
-    if not path.exists() and path.suffix not in FILES and len(path.parts) <= 2:
+    if not exists and path.suffix not in FILES and len(path.parts) <= 2:
         raise unknown("source or file", name, source_names())
     return _open_path(path)
 
@@ -97,7 +98,7 @@ def _open_dataset(dataset: Dataset) -> Target:
 
 
 def _open_path(path: Path) -> Target:
-    with plain_errors(path):
+    with plain_errors(path, reading=True):
         if not path.exists():
             raise UnskewError(f"{path} does not exist; check the path")
         if path.is_dir() and (path / RECIPE).is_file():
@@ -118,7 +119,7 @@ def _read_file(path: Path) -> Iterator[Batch]:
 
 
 def _read_jsonl(path: Path) -> Iterator[Any]:
-    with plain_errors(path), path.open(encoding="utf-8") as lines:
+    with plain_errors(path, reading=True), path.open(encoding="utf-8-sig") as lines:
         number = 0
         try:
             for line in lines:
@@ -152,5 +153,7 @@ def column_names(batch: Batch) -> list[str]:
     """Return the columns of a table, or the keys of examples that are dicts."""
     if not batch.is_plain:
         return list(batch.columns)
-    first = batch.columns[EXAMPLE][0]
-    return [key for key in first if isinstance(key, str)] if isinstance(first, dict) else []
+    rows = batch.columns[EXAMPLE].tolist()
+    if not all(isinstance(row, dict) for row in rows):
+        return []
+    return list(dict.fromkeys(key for row in rows for key in row if isinstance(key, str)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -49,6 +50,9 @@ class _Stopped(BaseException):
 
 def main() -> None:
     """Run the command line and turn what goes wrong into one line and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show ε shows ?
+            stream.reconfigure(errors="replace")
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", HealthWarning)
     stops = []

@@ -88,6 +88,10 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Show how far each salient variable is from uniform, and what repeats or is missing."""
+    if report is not None:
+        from unskew.report import check_picture
+
+        check_picture(report, page=True)
     found: Any = _audit(target, by, n, seed, read_settings(settings))
     if after is not None:
         found = found.compare(_audit(after, by, n, seed, {}))
@@ -106,7 +110,7 @@ def generate(
         str, typer.Argument(help="A source, module:function, or the path of a recipe .json.")
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the dataset.")],
-    n: Annotated[int, typer.Option("-n", help="Examples to keep.")] = 10_000,
+    n: Annotated[int | None, typer.Option("-n", help="Examples to keep; 10,000.")] = None,
     homogenize: Annotated[
         list[str] | None,
         typer.Option(
@@ -116,13 +120,15 @@ def generate(
         ),
     ] = None,
     epsilon: Annotated[
-        float, typer.Option("--epsilon", help="Smaller is closer to uniform and dearer.")
-    ] = 0.025,
-    seed: Seed = 0,
+        float | None,
+        typer.Option("--epsilon", help="Smaller is closer to uniform and dearer; 0.025."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed; 0.")] = None,
     settings: Settings = None,
     shard_size: Annotated[
-        int, typer.Option("--shard-size", help="Examples a part; each is homogenized on its own.")
-    ] = 1 << 16,
+        int | None,
+        typer.Option("--shard-size", help="Examples a part, homogenized on its own; 65,536."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run a recipe: draw, homogenize, and write a dataset of Parquet parts."""
@@ -130,11 +136,24 @@ def generate(
     from unskew.names import find_source
     from unskew.recipe import Recipe
 
+    given: dict[str, Any] = {
+        "n": n,
+        "homogenize": tuple(homogenize) if homogenize else None,
+        "epsilon": epsilon,
+        "seed": seed,
+        "shard_size": shard_size,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
     if source.endswith(".json"):
+        if given or settings:
+            raise UnskewError(
+                f"{source} is a recipe and says it all; change it there, not by "
+                f"{', '.join([*given, *(['set'] if settings else [])])}"
+            )
         recipe = Recipe.read(Path(source))
     else:
         chosen = find_source(source, read_settings(settings)).parameters
-        recipe = Recipe(source, n, dict(chosen), tuple(homogenize or ()), epsilon, seed, shard_size)
+        recipe = Recipe(source, given.pop("n", 10_000), dict(chosen), **given)
     with progress(f"generating {recipe.source}", recipe.n) as advance:
         dataset = run(recipe, output, advance)
     if as_json:
@@ -181,8 +200,12 @@ def read_settings(settings: list[str] | None) -> dict[str, str]:
 def _audit(
     target: str, by: list[str] | None, n: int | None, seed: int, settings: dict[str, str]
 ) -> Audit:
+    from unskew.api import DEFAULT_N
     from unskew.api import audit as run
+    from unskew.targets import open_target
 
+    if n is None and open_target(target, settings).endless:
+        n = DEFAULT_N
     with progress(f"auditing {target}", n) as advance:
         return run(
             target,

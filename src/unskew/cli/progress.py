@@ -60,7 +60,7 @@ def _lines(label: str, total: int | None) -> Advance:
         nonlocal done, next_line
         done += more
         seconds = time.monotonic() - begin
-        if seconds >= next_line:
+        if seconds >= next_line or (more == 0 and note):  # a new stage is always told
             next_line = seconds + NEXT_LINES
             of = f" of {total:,}" if total else ""
             left = f", {seconds * (total - done) / done:.0f} s left" if total and done else ""

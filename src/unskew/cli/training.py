@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unskew.cli.data import Json, Seed
-from unskew.cli.progress import progress
+from unskew.cli.progress import Advance, progress
 from unskew.errors import UnskewError, check_range
 
 if TYPE_CHECKING:
@@ -37,11 +37,13 @@ def train(
     from unskew.models.calculator import ReaderConfig
     from unskew.models.training import Progress, TrainConfig, TrainingData, best_device
     from unskew.models.training import train as run
+    from unskew.streams import stream
 
     for name, value in (("seeds", seeds), ("hidden", hidden), ("max_length", max_length)):
         check_range(name, value, 1)
     config = TrainConfig(steps=steps, batch=batch, rate=rate, seed=seed)
-    reader = ReaderConfig(hidden, max_length, tuple(range(seed, seed + seeds)))
+    members = tuple(int(stream(seed, "member", i).integers(2**62)) for i in range(seeds))
+    reader = ReaderConfig(hidden, max_length, members)
     examples = _read_all(datasets, max_length)
     device = best_device()
     data = TrainingData([examples], [0] * seeds, device)
@@ -56,7 +58,7 @@ def train(
             done = now.step
 
         run(reader, config, data, output, report)
-    typer.echo(f"run: {output}")
+    typer.echo(f"run: {output}" if done else f"run: {output} (it was finished already)")
 
 
 def evaluate(
@@ -109,11 +111,16 @@ def reproduce(
     from unskew.experiments import load_experiment
     from unskew.experiments.figures import cost_figure
     from unskew.experiments.tables import result_tables
-    from unskew.files import write_text
-    from unskew.report import write_chart
+    from unskew.files import check_writable, write_text
+    from unskew.report import check_picture, write_chart
 
     module = load_experiment(experiment)
-    result = module.run(scale, work, _say(module), steps)
+    if output is not None:
+        check_writable(output)
+    if figure is not None:
+        check_picture(figure, page=False)
+    with progress(f"reproducing {experiment}", steps or module.steps(scale)) as advance:
+        result = module.run(scale, work, _say(module, advance), steps)
     if output is not None:
         write_text(output, module.save(result))
     if figure is not None:
@@ -131,16 +138,16 @@ def reproduce(
             typer.echo(f"{label}: {path}")
 
 
-def _say(module: Any) -> Any:
-    """Tell the stages and the training of an experiment on stderr."""
+def _say(module: Any, advance: Advance) -> Any:
+    """Tell the stages of an experiment, and how its training goes, as progress."""
+    done = 0
 
     def step(now: Any) -> None:
-        typer.echo(
-            f"step {now.step:,}: loss {now.loss:.3f}, {now.examples_per_second:,.0f} examples/s",
-            err=True,
-        )
+        nonlocal done
+        advance(now.step - done, f"loss {now.loss:.3f}, {now.examples_per_second:,.0f} examples/s")
+        done = now.step
 
-    return module.Say(lambda stage: typer.echo(stage, err=True), step)
+    return module.Say(lambda stage: advance(0, stage), step)
 
 
 def _print_scores(scores: dict[str, list[float]], as_json: bool) -> None:
@@ -163,7 +170,11 @@ def _read(name: str, max_length: int, n: int | None, seed: int) -> Expressions:
     from unskew.models.calculator import Expressions
     from unskew.targets import open_target
 
-    target = open_target(name, seed=seed)
+    # A built-in source keeps to what the model can read, and says how much that drops.
+    fits = (
+        {"max_length": min(64, max_length)} if name in MIXTURE and not Path(name).exists() else {}
+    )
+    target = open_target(name, fits, seed=seed)
     batches = list(target.read(n))
     if not batches:
         raise UnskewError(f"{name} gave no examples; there is nothing to read")

@@ -119,9 +119,7 @@ def run(
 
     ``steps`` trains shorter or longer than the scale does: what homogenizing gains depends on it.
     """
-    if scale not in SCALES:
-        raise unknown("scale", scale, SCALES)
-    size, say = SCALES[scale], say or Say()
+    size, say = _scale(scale), say or Say()
     if steps is not None:
         size = replace(size, train=replace(size.train, steps=steps))
     begin = time.perf_counter()
@@ -147,6 +145,17 @@ def run(
         "ours": _tables(cells, size.seeds, scores, tallies),
         "costs": costs,
     }
+
+
+def steps(scale: str) -> int:
+    """Return how many steps a scale trains."""
+    return _scale(scale).train.steps
+
+
+def _scale(name: str) -> Scale:
+    if name not in SCALES:
+        raise unknown("scale", name, SCALES)
+    return SCALES[name]
 
 
 def _cells() -> Iterator[Cell]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -95,18 +96,34 @@ class Expressions:
 
     @classmethod
     def of(cls, batch: Batch, max_length: int) -> Expressions:
-        """Encode a batch; an expression too long for the model is refused."""
+        """Encode a batch; what is malformed, too long or has a wrong value is refused."""
+        if batch.is_plain:
+            batch = Batch.from_arrow(batch.to_arrow())
+        known = evaluate(batch)
         ids = np.zeros(256, dtype=np.uint8)
         ids[list(ALPHABET.encode())] = np.arange(1, len(ALPHABET) + 1)
         tokens, lengths = token_rows(*expressions(batch), ids, max_length)
         if lengths.max() > max_length:
             raise UnskewError(
                 f"an expression has {lengths.max()} characters; the model reads at most "
-                f"{max_length}: generate with --set max_length={max_length}"
+                f"{max_length}: leave out longer ones, or train with a larger --max-length"
             )
-        values = batch.columns.get(VALUE)
-        known = evaluate(batch) if values is None else np.array(values, dtype=np.uint8)
+        if VALUE in batch.columns:
+            given = np.asarray(batch.columns[VALUE])
+            wrong = np.flatnonzero(np.asarray(given != known))
+            if len(wrong):
+                row = int(wrong[0])
+                raise UnskewError(
+                    f"row {row} has the value {given[row]!r}, but its expression is {known[row]}; "
+                    f"mend the column {VALUE!r} or leave it out"
+                )
         return cls(tokens, lengths, known)
+
+    def digest(self) -> str:
+        """Name the content in sixteen hexadecimal digits."""
+        made = hashlib.blake2b(self.tokens.tobytes(), digest_size=8)
+        made.update(self.lengths.tobytes())
+        return made.hexdigest()
 
     def __len__(self) -> int:
         """Return the number of expressions."""

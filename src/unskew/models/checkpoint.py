@@ -33,7 +33,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, ValueError) as error:
         raise UnskewError(
-            f"{path} is no whole checkpoint ({error}); train again, or restore the file"
+            f"{path} is no whole checkpoint ({error}); restore it, or remove it and train again"
         ) from error
     if metadata.get("format") != FORMAT:
         raise UnskewError(f"{path} is no unskew checkpoint; point at a run made by unskew train")

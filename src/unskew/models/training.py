@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import time
@@ -18,8 +19,10 @@ from unskew.errors import UnskewError, check_range
 from unskew.files import plain_errors, write_text
 from unskew.models.calculator import Expressions, ReaderConfig, Readers
 from unskew.models.checkpoint import load_checkpoint, save_checkpoint
+from unskew.streams import stream
 
 CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
+SAVE_SECONDS = 20.0  # a stop loses no more work than this
 
 
 @dataclass(frozen=True)
@@ -61,9 +64,17 @@ class TrainingData:
             raise UnskewError(f"training sets have sizes {sorted(sizes)}; make them equal")
         self.size = sizes.pop()
         self.tokens = torch.stack([torch.from_numpy(data.tokens) for data in sets]).to(device)
-        self.lengths = _stacked([data.lengths for data in sets], device)
+        self.lengths = _stacked([data.lengths.astype(np.int32) for data in sets], device)
         self.values = _stacked([data.values for data in sets], device)
+        self._sets = sets
         self.set_of_member = torch.tensor(set_of_member, device=device).unsqueeze(1)
+
+    def digest(self) -> str:
+        """Name what is trained on, so that a run never goes on with other data."""
+        names = [data.digest() for data in self._sets]
+        members = self.set_of_member.flatten().tolist()
+        text = json.dumps([names, members])
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def batch(self, rows: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Draw rows with replacement for each member: tokens (M, B, T), lengths, values."""
@@ -102,10 +113,12 @@ def train(
     step = _Step(model, config, data)
     begin = 0
     if folder is not None:
-        _claim(folder, reader, config)
+        _claim(folder, reader, config, data.digest())
         if (folder / CHECKPOINT).is_file():
             begin = step.restore(folder / CHECKPOINT)
+        _cut_log(folder / METRICS, begin)
     clock, clocked = time.perf_counter(), begin
+    saved = clock
     for done in range(begin + 1, config.steps + 1):
         step.run(done - 1)
         last = done == config.steps
@@ -122,8 +135,10 @@ def train(
             report(progress)
             if folder is not None:
                 _log(folder / METRICS, progress)
-        if folder is not None and (last or done % config.save_every == 0):
+        due = done % config.save_every == 0 or time.perf_counter() - saved > SAVE_SECONDS
+        if folder is not None and (last or due):
             step.save(folder / CHECKPOINT, done)
+            saved = time.perf_counter()
     return model
 
 
@@ -134,7 +149,8 @@ class _Step:
         self._model, self._config, self._data = model, config, data
         self._device = data.tokens.device
         self._on_gpu = self._device.type == "cuda"
-        self._generator = torch.Generator(self._device).manual_seed(config.seed)
+        seed = int(stream(config.seed, "batches").integers(2**62))
+        self._generator = torch.Generator(self._device).manual_seed(seed)
         self._rate = torch.tensor(config.rate, device=self._device)
         rate = self._rate if self._on_gpu else config.rate
         self._optimizer = torch.optim.Adam(
@@ -236,13 +252,15 @@ def _clip_each(parameters: list[torch.nn.Parameter], limit: float) -> None:
         grad.mul_(scale.view(-1, *[1] * (grad.dim() - 1)))
 
 
-def _claim(folder: Path, reader: ReaderConfig, config: TrainConfig) -> None:
-    wanted = json.dumps({"reader": asdict(reader), "train": asdict(config)}, indent=2) + "\n"
+def _claim(folder: Path, reader: ReaderConfig, config: TrainConfig, data: str) -> None:
+    facts = {"reader": asdict(reader), "train": asdict(config), "data": data}
+    wanted = json.dumps(facts, indent=2) + "\n"
     path = folder / CONFIG
     with plain_errors(folder):
         if path.is_file() and path.read_text(encoding="utf-8") != wanted:
             raise UnskewError(
-                f"{folder} was trained with other settings; choose a new folder or remove that one"
+                f"{folder} was trained with other settings or data; choose a new folder or remove "
+                "that one"
             )
         if not path.is_file() and folder.exists() and any(folder.iterdir()):
             raise UnskewError(f"{folder} is not empty and no run; choose a new folder")
@@ -255,9 +273,16 @@ def _log(path: Path, progress: Progress) -> None:
         file.write(json.dumps(asdict(progress)) + "\n")
 
 
+def _cut_log(path: Path, step: int) -> None:
+    """Forget what was logged after the checkpoint that a run goes on from."""
+    if path.is_file():
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        write_text(path, "".join(line for line in lines if json.loads(line)["step"] <= step))
+
+
 def _named(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
 def _stacked(arrays: list[Any], device: torch.device) -> Tensor:
-    return torch.from_numpy(np.stack([a.astype(np.uint8) for a in arrays])).to(device)
+    return torch.from_numpy(np.stack(arrays)).to(device)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unskew.errors import UnskewError
-from unskew.files import write_text, written_whole
+from unskew.files import check_writable, write_text, written_whole
 
 if TYPE_CHECKING:
     from unskew.auditing import Audit, Comparison
@@ -57,6 +57,12 @@ def _side_by_side(result: Audit | Comparison) -> dict[str, Any]:
         sides = [("before: ", result.before), ("after: ", result.after)]
     facts = [f"{side}{words.shown(audit.label, 80)}: {words.facts(audit)}" for side, audit in sides]
     return page_of_charts(charts(result), title=["unskew", *facts])
+
+
+def check_picture(path: Path, *, page: bool) -> None:
+    """Say before the work, not after it, that a picture cannot be written."""
+    _check_suffix(path, SUFFIXES if page else PICTURES)
+    check_writable(path)
 
 
 def _check_suffix(path: Path, allowed: tuple[str, ...]) -> None:

@@ -33,6 +33,9 @@ def audit_tables(audit: Audit) -> Iterator[RenderableType]:
             _audit_table(audit, ("entropy", "missing", "commonest", "values", "histogram")),
         ]
     )
+    if audit.left_out:
+        names = ", ".join(words.shown(name) for name in audit.left_out)
+        yield Text(f"too many values for a histogram: {names}", style="dim")
 
 
 def comparison_tables(comparison: Comparison) -> Iterator[RenderableType]:

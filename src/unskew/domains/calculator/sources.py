@@ -80,6 +80,22 @@ def check(batch: Batch) -> NDArray[np.bool_]:
 
 def expressions(batch: Batch) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return the bytes and row offsets of a batch's expressions."""
+    return text_bytes(_expression_column(batch))
+
+
+def evaluate(batch: Batch) -> NDArray[np.uint8]:
+    """Return the value of each expression modulo 10; refuse what is no expression."""
+    column = _expression_column(batch)
+    values, malformed = kernels.evaluate_texts(*text_bytes(column))
+    if malformed >= 0:
+        raise UnskewError(
+            f"row {malformed} is {str(column[malformed])!r}, which is no expression; "
+            "use 0-9 + - * ( )"
+        )
+    return values
+
+
+def _expression_column(batch: Batch) -> Any:
     if batch.is_plain:
         batch = Batch.from_arrow(batch.to_arrow())
     column = batch.columns.get(EXPRESSION)
@@ -88,18 +104,7 @@ def expressions(batch: Batch) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
             f"columns are {', '.join(batch.columns)}; the calculator needs a text column "
             f"{EXPRESSION!r}"
         )
-    return text_bytes(column)
-
-
-def evaluate(batch: Batch) -> NDArray[np.uint8]:
-    """Return the value of each expression modulo 10."""
-    values, malformed = kernels.evaluate_texts(*expressions(batch))
-    if malformed >= 0:
-        text = batch.columns[EXPRESSION][malformed]
-        raise UnskewError(
-            f"row {malformed} is {str(text)!r}, which is no expression; use 0-9 + - * ( )"
-        )
-    return values
+    return column
 
 
 def _source(sample: Sampler) -> Source:

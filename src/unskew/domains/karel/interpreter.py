@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unskew.compiled import compiled
 from unskew.domains.karel import compiler as c
 from unskew.domains.karel.compiler import Code, compile_programs
+from unskew.domains.karel.hidden import FREE, UNKNOWN, Hidden, reveal_cell, reveal_markers
 from unskew.domains.karel.world import BYTES, CELLS, FACING, POSITION, SIDE, WALL
 from unskew.errors import UnskewError, check_count
 
@@ -128,7 +129,7 @@ def run_rows(
         after[row] = worlds[row]
         actions[row] = 0
         status[row], ticks[row] = run_one(
-            code[which[row]], after[row], max_ticks, counters, coverage[row], actions[row]
+            code[which[row]], after[row], max_ticks, counters, coverage[row], actions[row], None
         )
 
 
@@ -145,24 +146,35 @@ def neighbour(position: int, direction: int) -> int:
 
 
 @compiled
-def is_clear(world: NDArray[np.uint8], position: int, direction: int) -> bool:
-    """Whether one can go there; cells outside a smaller grid are walls in the packed world."""
-    cell = neighbour(position, direction)
-    return cell >= 0 and world[cell] != WALL
+def is_clear(world: NDArray[np.uint8], cell: int, hidden: Hidden) -> bool:
+    """Whether one can go to a cell; outside a smaller grid a packed world has walls."""
+    if cell < 0:
+        return False
+    if hidden is not None and world[cell] == UNKNOWN:
+        reveal_cell(world, cell, hidden)
+    clear: bool = world[cell] != WALL
+    return clear
 
 
 @compiled
-def _holds(condition: int, world: NDArray[np.uint8], position: int, facing: int) -> bool:
+def markers_at(world: NDArray[np.uint8], cell: int, hidden: Hidden) -> int:
+    """Return the number of markers where Karel stands."""
+    if hidden is not None and world[cell] == FREE:
+        reveal_markers(world, cell, hidden)
+    return int(world[cell])
+
+
+@compiled
+def _holds(
+    condition: int, world: NDArray[np.uint8], position: int, facing: int, hidden: Hidden
+) -> bool:
     """Say whether a condition holds, its negation in the highest bit."""
     plain = condition & 7
     if plain < 2:
-        holds = (world[position] > 0) == (plain == 0)
-    elif plain == 2:
-        holds = is_clear(world, position, (facing + 3) & 3)
-    elif plain == 3:
-        holds = is_clear(world, position, (facing + 1) & 3)
+        holds = (markers_at(world, position, hidden) > 0) == (plain == 0)
     else:
-        holds = is_clear(world, position, facing)
+        side = 3 if plain == 2 else 1 if plain == 3 else 0
+        holds = is_clear(world, neighbour(position, (facing + side) & 3), hidden)
     answer: bool = holds != (condition >= c.NEGATED)
     return answer
 
@@ -175,8 +187,13 @@ def run_one(  # noqa: PLR0915 - an interpreter is one loop
     counters: NDArray[np.int64],
     coverage: NDArray[np.uint64],
     actions: NDArray[np.int32],
+    hidden: Hidden,
 ) -> tuple[int, int]:
-    """Run one program in place; return how it ended and the ticks it took."""
+    """Run one program in place; return how it ended and the ticks it took.
+
+    ``hidden`` is None for a world that is known; of one that is still being drawn it decides
+    the cells when the program first looks at them (see ``drawing``).
+    """
     position, facing = int(world[POSITION]), int(world[FACING])
     at, ticks, status = 0, 0, 0
     low, high = np.uint64(0), np.uint64(0)
@@ -197,7 +214,7 @@ def run_one(  # noqa: PLR0915 - an interpreter is one loop
             break
         ticks += 1
         if operation == c.TEST:
-            holds = _holds((instruction >> c.DETAIL) & 15, world, position, facing)
+            holds = _holds((instruction >> c.DETAIL) & 15, world, position, facing, hidden)
             bit = 2 * ((instruction >> c.NUMBER) & 255) + holds
             if bit < 64:
                 low |= np.uint64(1) << np.uint64(bit)
@@ -211,7 +228,7 @@ def run_one(  # noqa: PLR0915 - an interpreter is one loop
             continue
         if operation == c.MOVE:
             cell = neighbour(position, facing)
-            if cell < 0 or world[cell] == WALL:
+            if not is_clear(world, cell, hidden):
                 status = 1
                 break
             position = cell
@@ -220,12 +237,12 @@ def run_one(  # noqa: PLR0915 - an interpreter is one loop
         elif operation == c.RIGHT:
             facing = (facing + 1) & 3
         elif operation == c.PICK:
-            if world[position] == 0:
+            if markers_at(world, position, hidden) == 0:
                 status = 2
                 break
             world[position] -= 1
         else:
-            if world[position] >= MAX_MARKERS:
+            if markers_at(world, position, hidden) >= MAX_MARKERS:
                 status = 3
                 break
             world[position] += 1
