@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
 
-.PHONY: help demo test check format test-long test-gpu bench docs-numbers clean
+.PHONY: help demo test check format test-long test-gpu bench docs-numbers kernels clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -52,6 +52,9 @@ bench: $(VENV)/test-ready ## print the speed figures
 
 docs-numbers: $(VENV)/test-ready ## write the numbers of README and docs from results/
 	$(BIN)/python -m docs.numbers
+
+kernels: ## forget compiled kernels: Numba does not notice a change in another file
+	find src -name '*.nb[ic]' -delete
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache

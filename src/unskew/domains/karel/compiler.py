@@ -74,13 +74,13 @@ def _compile_rows(
     stack = np.empty((programs.shape[1] + 1, 4), dtype=np.int64)
     now = np.empty(5, dtype=np.int64)
     for row in range(len(programs)):
-        fine = _compile_row(programs[row], instructions[row], places[row], stack, now)
+        fine = compile_row(programs[row], instructions[row], places[row], stack, now)
         tests[row] = now[TESTS]
         status[row] = FINE if fine else NO_PROGRAM
 
 
 @compiled
-def _compile_row(
+def compile_row(
     program: NDArray[np.uint8],
     code: NDArray[np.int64],
     places: NDArray[np.int16],
