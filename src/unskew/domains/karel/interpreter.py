@@ -18,7 +18,7 @@ from unskew.errors import UnskewError, check_count
 
 MAX_TICKS = 200
 MAX_MARKERS = 9
-_COUNTERS = 64  # nested REPEATs that MAX_TOKENS allows
+NESTED_REPEATS = 64  # as many as MAX_TOKENS allows
 
 
 class Status(IntEnum):
@@ -124,7 +124,7 @@ def run_rows(
     actions: NDArray[np.int32],
 ) -> None:
     """Run each world's program on a copy of it."""
-    counters = np.empty(_COUNTERS, dtype=np.int64)
+    counters = np.empty(NESTED_REPEATS, dtype=np.int64)
     for row in range(len(worlds)):
         after[row] = worlds[row]
         actions[row] = 0

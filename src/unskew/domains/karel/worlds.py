@@ -53,7 +53,7 @@ def draw_world(
 
 
 @compiled
-def _clear(world: NDArray[np.uint8], height: int, width: int) -> None:
+def clear_grid(world: NDArray[np.uint8], height: int, width: int) -> None:
     """Make an empty grid of that size; what lies outside it is wall."""
     world[:CELLS] = WALL
     for r in range(height):
@@ -63,15 +63,16 @@ def _clear(world: NDArray[np.uint8], height: int, width: int) -> None:
 
 
 @compiled
-def _size(rng: np.random.Generator, smallest: int) -> int:
+def draw_size(rng: np.random.Generator, smallest: int) -> int:
+    """Draw a height or a width."""
     return smallest + int(rng.random() * (SIDE + 1 - smallest))
 
 
 @compiled
 def _uniform_cells(rng: np.random.Generator, world: NDArray[np.uint8]) -> int:
     """Steps 1 to 5 of the paper's uniform procedure; return how many cells are free."""
-    height, width = _size(rng, SMALLEST), _size(rng, SMALLEST)
-    _clear(world, height, width)
+    height, width = draw_size(rng, SMALLEST), draw_size(rng, SMALLEST)
+    clear_grid(world, height, width)
     r_marker, r_wall = rng.random(), rng.random()
     free = 0
     for r in range(height):
@@ -96,11 +97,10 @@ def _narrow_cells(
     order: NDArray[np.int64],
 ) -> int:
     """Steps 1 to 3 of the paper's narrow procedure; walls and markers take different cells."""
-    height, width = _size(rng, NARROW_SMALLEST), _size(rng, NARROW_SMALLEST)
-    _clear(world, height, width)
+    height, width = draw_size(rng, NARROW_SMALLEST), draw_size(rng, NARROW_SMALLEST)
+    clear_grid(world, height, width)
     cells = height * width
-    walls = int(cells * r_wall + 0.5)
-    markers = min(int(cells * r_marker + 0.5), cells - walls)
+    walls, markers = narrow_numbers(cells, r_wall, r_marker)
     _shuffle_first(rng, height, width, walls + markers, order)
     for i in range(walls):
         world[order[i]] = WALL
@@ -114,9 +114,28 @@ def _original_cells(
     rng: np.random.Generator, world: NDArray[np.uint8], order: NDArray[np.int64]
 ) -> int:
     """Grids like the original dataset's: a third has no walls, a tenth no markers."""
-    height, width = _size(rng, SMALLEST), _size(rng, SMALLEST)
-    _clear(world, height, width)
+    height, width = draw_size(rng, SMALLEST), draw_size(rng, SMALLEST)
+    clear_grid(world, height, width)
     cells = height * width
+    walls, markers = original_numbers(rng, cells)
+    _shuffle_first(rng, height, width, walls + markers, order)
+    for i in range(walls):
+        world[order[i]] = WALL
+    for i in range(walls, walls + markers):
+        world[order[i]] = draw_count(rng, ORIGINAL)
+    return cells - walls
+
+
+@compiled
+def narrow_numbers(cells: int, r_wall: float, r_marker: float) -> tuple[int, int]:
+    """Return how many cells of a narrow world are walls, and how many hold markers."""
+    walls = int(cells * r_wall + 0.5)
+    return walls, min(int(cells * r_marker + 0.5), cells - walls)
+
+
+@compiled
+def original_numbers(rng: np.random.Generator, cells: int) -> tuple[int, int]:
+    """Draw how many cells of a world like the original's are walls, and how many hold markers."""
     walls = 0
     if rng.random() < 2 / 3:
         walls = int(cells * 0.10 * np.exp(0.52 * rng.standard_normal()) + rng.random())
@@ -127,13 +146,7 @@ def _original_cells(
             share = 0.25 + 0.55 * rng.random()
         markers = int(cells * share + rng.random())
     walls = min(walls, cells - 1)
-    markers = min(markers, cells - walls)
-    _shuffle_first(rng, height, width, walls + markers, order)
-    for i in range(walls):
-        world[order[i]] = WALL
-    for i in range(walls, walls + markers):
-        world[order[i]] = draw_count(rng, ORIGINAL)
-    return cells - walls
+    return walls, min(markers, cells - walls)
 
 
 @compiled

@@ -1,0 +1,178 @@
+"""Drawing worlds while programs look at them against drawing them whole and rejecting.
+
+Both ways must give the same distribution. Each comparison is a chi-square test of homogeneity on
+one feature of valid worlds; all of them together raise a false alarm once in 500 runs (seeds are
+fixed). Planted faults, a few more walls or other marker counts, are flagged by the same check.
+"""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tests.statistics import same_distribution
+from unskew.domains.karel import world
+from unskew.domains.karel.compiler import compile_programs
+from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED
+from unskew.domains.karel.interpreter import run
+from unskew.domains.karel.sampling import CRASHES, MADE, UNCOVERED, draw_pairs, room
+from unskew.domains.karel.syntax import parse
+from unskew.domains.karel.world import FACING, HEIGHT, POSITION, SIDE, WALL, WIDTH
+from unskew.domains.karel.worlds import (
+    NARROW_WORLDS,
+    ORIGINAL_WORLDS,
+    UNIFORM_WORLDS,
+    draw_worlds,
+)
+from unskew.streams import stream
+
+ALARM = 1e-5
+PROGRAMS = {
+    "walk": "def main():\n    while(frontIsClear()): move()\n    putMarker()",
+    "collect": (
+        "def main():\n    move()\n    while(markersPresent()): pickMarker()\n"
+        "    if(leftIsClear()): turnLeft()\n    else: turnRight(); move()"
+    ),
+    "turn": "def main():\n  repeat(3): if(not rightIsClear()): turnRight()\n  move(); putMarker()",
+}
+KINDS = {
+    "original": (ORIGINAL_WORLDS, 0.0, 0.0, EVEN),
+    "uniform": (UNIFORM_WORLDS, 0.0, 0.0, EVEN),
+    "narrow G": (NARROW_WORLDS, 0.25, 0.65, GEOMETRIC),
+    "narrow A": (NARROW_WORLDS, 0.85, 0.05, REVERSED),
+}
+
+
+def drawn(program, settings, n, k=1, shown=0, budget=100_000):
+    """Inputs, outputs and status of ``n`` sets of ``k`` worlds, drawn while looked at."""
+    kind, r_wall, r_marker, counts = settings
+    code = compile_programs(np.repeat(program[None], n, axis=0))
+    inputs, outputs = room(n, k)
+    status, tries = np.empty(n, np.uint8), np.empty(n, np.int64)
+    draw_pairs(
+        stream(0, "lazy"), code.instructions, code.tests, kind, r_wall, r_marker, counts,
+        shown, budget, inputs, outputs, status, tries,
+    )  # fmt: skip
+    return inputs, outputs, status
+
+
+def is_valid(ran, settings):
+    acts = (ran.actions[:, 0] > 0) & (ran.actions[:, 3:].sum(axis=1) > 0)
+    return (ran.status == 0) & (acts | (settings[0] != ORIGINAL_WORLDS))
+
+
+def rejected(program, settings, n, seed=0):
+    """Valid inputs, drawn whole and thrown away where they are not valid."""
+    found = np.empty((0, world.BYTES), np.uint8)
+    rng = stream(seed, "plain")
+    while len(found) < n:
+        worlds = draw_worlds(rng, 10_000, *settings)
+        ran = run(program[None], worlds, np.zeros(len(worlds), np.int64))
+        found = np.concatenate([found, worlds[is_valid(ran, settings)]])
+    return found[:n]
+
+
+def features(worlds):
+    """What two ways of drawing are compared by, one whole number a world each."""
+    cells = worlds[:, : SIDE * SIDE].reshape(-1, SIDE, SIDE).astype(int)
+    height, width = worlds[:, HEIGHT].astype(int), worlds[:, WIDTH].astype(int)
+    size = height * width
+    walls = (cells == WALL).sum(axis=(1, 2)) - (SIDE * SIDE - size)
+    free = np.where(cells == WALL, 0, cells)
+    place = worlds[:, POSITION].astype(int)
+    return {
+        "height": height,
+        "width": width,
+        "walls": walls * 10 // size,
+        "marked": (free > 0).sum(axis=(1, 2)) * 10 // size,
+        "markers": np.minimum(free.sum(axis=(1, 2)) // 20, 20),
+        "row": place // SIDE,
+        "column": place % SIDE,
+        "facing": worlds[:, FACING].astype(int),
+        "under": worlds[np.arange(len(worlds)), place].astype(int),
+        "corner": np.minimum(cells[:, 0, 0], 10),
+        "inner": np.minimum(cells[:, 1, 1], 10),
+    }
+
+
+def differences(left, right):
+    """The features in which two sets of worlds differ more than chance allows."""
+    a, b = features(left), features(right)
+    return [
+        name
+        for name in a
+        if same_distribution(Counter(a[name].tolist()), Counter(b[name].tolist())) < ALARM
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_both_ways_of_drawing_give_the_same_worlds(name, kind):
+    program = parse(PROGRAMS[name])
+    inputs, _, status = drawn(program, KINDS[kind], 4_000)
+    assert (status == MADE).all()
+    assert differences(inputs[:, 0], rejected(program, KINDS[kind], 4_000)) == []
+
+
+def test_planted_faults_are_caught():
+    program = parse(PROGRAMS["walk"])
+    plain = rejected(program, KINDS["narrow G"], 4_000)
+    more_walls, _, _ = drawn(program, (NARROW_WORLDS, 0.30, 0.65, GEOMETRIC), 4_000)
+    assert "walls" in differences(more_walls[:, 0], plain)
+    other_counts, _, _ = drawn(program, (NARROW_WORLDS, 0.25, 0.65, EVEN), 4_000)
+    assert "under" in differences(other_counts[:, 0], plain)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "narrow G"])
+def test_sets_that_cover_every_branch_are_the_papers(kind):
+    """Five worlds that do not crash, all five thrown away where together they miss a branch."""
+    program, settings = parse(PROGRAMS["collect"]), KINDS[kind]
+    inputs, _, status = drawn(program, settings, 1_000, k=5, shown=5)
+    assert (status == MADE).all()
+    code = compile_programs(program[None])
+    full = 2 ** (2 * int(code.tests[0])) - 1
+    kept = []
+    for seed in range(1_000):
+        pool = rejected(program, settings, 5_000, seed)
+        ran = run(code, pool, np.zeros(len(pool), np.int64))
+        seen = np.bitwise_or.reduce(ran.coverage[:, 0].reshape(-1, 5), axis=1)
+        kept.extend(pool.reshape(-1, 5, world.BYTES)[seen == full])
+        if len(kept) >= 1_000:
+            break
+    plain = np.concatenate(kept[:1_000])
+    assert differences(inputs.reshape(-1, world.BYTES), plain) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_made_is_right(kind):
+    """Every pair replays, every world is one, and the first five cover every branch."""
+    program = parse(PROGRAMS["collect"])
+    inputs, outputs, status = drawn(program, KINDS[kind], 300, k=6, shown=5)
+    assert (status == MADE).all()
+    flat = inputs.reshape(-1, world.BYTES)
+    ran = run(program[None], flat, np.zeros(len(flat), np.int64))
+    assert np.array_equal(ran.worlds, outputs.reshape(-1, world.BYTES))
+    assert is_valid(ran, KINDS[kind]).all()
+    for packed in flat[:200]:
+        assert np.array_equal(world.from_json(world.to_json(packed)), packed)
+    if kind != "original":
+        seen = np.bitwise_or.reduce(ran.coverage[:, 0].reshape(-1, 6)[:, :5], axis=1)
+        assert (seen == 2**4 - 1).all()
+
+
+def test_programs_without_worlds_are_told_apart():
+    crashes = parse("def main():\n    repeat(10): move(); move()")
+    _, _, status = drawn(crashes, KINDS["narrow G"], 3, k=5, shown=5, budget=500)
+    assert (status == CRASHES).all()
+    never = parse("def main():\n    putMarker()\n    if(noMarkersPresent()): turnLeft()")
+    for hopeless in (never, parse(PROGRAMS["turn"])):  # whoever turns there, walks into a wall
+        inputs, _, status = drawn(hopeless, KINDS["uniform"], 3, k=5, shown=5, budget=500)
+        assert (status == UNCOVERED).all()
+        assert not inputs.any()
+
+
+def test_the_same_seed_gives_the_same_pairs():
+    program = parse(PROGRAMS["collect"])
+    first, again = (drawn(program, KINDS["uniform"], 20, k=6, shown=5)[0] for _ in range(2))
+    assert np.array_equal(first, again)
+    assert first.any()
