@@ -1,6 +1,25 @@
-"""What every test shares: one thread, so that two suites on two cores do not starve each other."""
+"""What every test shares: one thread a process, and a way to run a command."""
 
 import os
+import sys
 
+import pytest
+
+# Before torch is loaded: two suites on two cores would starve each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run a command in this process; return exit code, stdout and stderr."""
+    from unskew.cli import main
+
+    def call(*args: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["unskew", *map(str, args)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call

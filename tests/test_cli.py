@@ -10,23 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from unskew.cli import main, progress
+from unskew.cli import progress
 
 UNSKEW = [sys.executable, "-m", "unskew"]
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run a command in this process; return exit code, stdout and stderr."""
-
-    def call(*args: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["unskew", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
 
 
 @pytest.fixture

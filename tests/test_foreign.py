@@ -18,7 +18,6 @@ import torch
 
 import unskew
 from unskew.batch import Batch
-from unskew.cli import main
 from unskew.compiled import compiled
 from unskew.errors import UnskewError
 from unskew.files import written_whole
@@ -27,19 +26,11 @@ from unskew.models.training import TrainConfig, TrainingData, train
 from unskew.tally import Tally
 
 
-@pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Run a command in a folder of its own; return exit code, stdout and stderr."""
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    """A folder of one's own, and no module left over."""
     monkeypatch.chdir(tmp_path)
-
-    def call(*args: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["unskew", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    yield call
+    yield
     sys.modules.pop("theirs", None)
 
 

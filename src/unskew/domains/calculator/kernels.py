@@ -23,129 +23,132 @@ BARE, GUARDED = 256, 512
 
 
 @compiled
-def sample_grammar(
-    rng: np.random.Generator, n: int, p: float, longest_run: int, max_length: int
+def sample_texts(
+    rng: np.random.Generator, n: int, shape: tuple[float, int, int, int], max_length: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], int]:
-    """Sample the grammar directly: DCFG, or RCFG where runs of + and * may be ``longest_run``.
+    """Sample ``n`` expressions of at most ``max_length`` characters; count the longer ones.
 
-    A node is a digit with probability 1 − p, else − * + with p/3 each. One uniform decides
-    between them and says which: given either, what is left of it is uniform again. Fewer than
-    ``n`` rows mean that nothing fitted PATIENCE times in a row.
+    ``shape`` is (p, longest run, 0, 0) for the grammar, DCFG or, where runs of + and * may be
+    longer than two, RCFG; (−1, smallest depth, largest depth, balanced) for T2T and BAL. Fewer
+    than ``n`` rows mean that nothing fitted PATIENCE times in a row.
     """
     data = np.empty(n * max_length, dtype=np.uint8)
     offsets = np.zeros(n + 1, dtype=np.int64)
     stack = np.empty(max_length + 2 * LONGEST_RUN + 2, dtype=np.int64)
-    row, overlong, in_vain, start = 0, 0, 0, 0
-    while row < n:
-        at, top = start, 1
-        end = start + max_length
-        stack[0] = BARE
-        # Every item on the stack writes at least one character, so this bounds the stack too.
-        while top > 0 and at + top <= end:
-            top -= 1
-            item = stack[top]
-            if item < BARE:
-                data[at] = item
-                at += 1
-                continue
-            u = rng.random()
-            if u >= p:
-                data[at] = ZERO + min(9, int((u - p) / (1 - p) * 10))
-                at += 1
-                continue
-            operator = OPERATORS[min(2, int(u / p * 3))]
-            run = 2
-            if longest_run > 2 and operator != MINUS:
-                run = 2 + int(rng.random() * (longest_run - 1))
-            if item >= GUARDED and operator != TIMES:
-                data[at] = OPEN
-                at += 1
-                stack[top] = CLOSE
-                top += 1
-            guard_right = BARE if operator == PLUS else GUARDED
-            guard_left = GUARDED if operator == TIMES else BARE
-            for _ in range(run - 1):
-                stack[top] = guard_right
-                stack[top + 1] = operator
-                top += 2
-            stack[top] = guard_left
-            top += 1
-        if top > 0:
+    p, first, second, third = shape
+    row, overlong, in_vain = 0, 0, 0
+    while row < n and in_vain < PATIENCE:
+        start = offsets[row]
+        text = data[start : start + max_length]
+        if p >= 0:
+            length = _write_grammar(rng, p, first, text, stack)
+        else:
+            depth = first + int(rng.random() * (second - first + 1))
+            length = _write_tree(rng, depth, third == 1, text, stack)
+        if length < 0:
             overlong += 1
             in_vain += 1
-            if in_vain == PATIENCE:
-                break
         else:
             in_vain = 0
             row += 1
-            offsets[row] = at
-            start = at
-    return data[:start].copy(), offsets[: row + 1], overlong
+            offsets[row] = start + length
+    return data[: offsets[row]].copy(), offsets[: row + 1], overlong
 
 
 @compiled
-def sample_depths(
+def _write_grammar(
     rng: np.random.Generator,
-    n: int,
-    min_depth: int,
-    max_depth: int,
-    balanced: bool,
-    max_length: int,
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], int]:
-    """Sample trees of a depth uniform on {min_depth..max_depth}: T2T, or BAL where ``balanced``.
+    p: float,
+    longest_run: int,
+    text: NDArray[np.uint8],
+    stack: NDArray[np.int64],
+) -> int:
+    """Write one expression of the grammar; return its length, or −1 where it does not fit.
 
-    In T2T one side, chosen by a coin, has depth d − 1 and the other U{0..d−1}; in BAL both
-    have d − 1.
+    A node is a digit with probability 1 − p, else − * + with p/3 each. One uniform decides
+    between them and says which: given either, what is left of it is uniform again.
     """
-    data = np.empty(n * max_length, dtype=np.uint8)
-    offsets = np.zeros(n + 1, dtype=np.int64)
-    stack = np.empty(max_length + 6, dtype=np.int64)
-    row, overlong, in_vain, start = 0, 0, 0, 0
-    while row < n:
-        at, top = start, 1
-        end = start + max_length
-        stack[0] = BARE + min_depth + int(rng.random() * (max_depth - min_depth + 1))
-        while top > 0 and at + top <= end:
-            top -= 1
-            item = stack[top]
-            if item < BARE:
-                data[at] = item
-                at += 1
-                continue
-            guarded = item >= GUARDED
-            depth = item - (GUARDED if guarded else BARE)
-            if depth == 0:
-                data[at] = ZERO + int(rng.random() * 10)
-                at += 1
-                continue
-            operator = OPERATORS[int(rng.random() * 3)]
-            left, right = depth - 1, depth - 1
-            if not balanced:
-                u = 2 * rng.random()
-                if u < 1:
-                    right = int(u * depth)
-                else:
-                    left = int((u - 1) * depth)
-            if guarded and operator != TIMES:
-                data[at] = OPEN
-                at += 1
-                stack[top] = CLOSE
-                top += 1
-            stack[top] = (BARE if operator == PLUS else GUARDED) + right
+    at, top = 0, 1
+    stack[0] = BARE
+    # Every item on the stack writes at least one character, so this bounds the stack too.
+    while top > 0 and at + top <= len(text):
+        top -= 1
+        item = stack[top]
+        if item < BARE:
+            text[at] = item
+            at += 1
+            continue
+        u = rng.random()
+        if u >= p:
+            text[at] = ZERO + min(9, int((u - p) / (1 - p) * 10))
+            at += 1
+            continue
+        operator = OPERATORS[min(2, int(u / p * 3))]
+        run = 2
+        if longest_run > 2 and operator != MINUS:
+            run = 2 + int(rng.random() * (longest_run - 1))
+        if item >= GUARDED and operator != TIMES:
+            text[at] = OPEN
+            at += 1
+            stack[top] = CLOSE
+            top += 1
+        guard_right = BARE if operator == PLUS else GUARDED
+        guard_left = GUARDED if operator == TIMES else BARE
+        for _ in range(run - 1):
+            stack[top] = guard_right
             stack[top + 1] = operator
-            stack[top + 2] = (GUARDED if operator == TIMES else BARE) + left
-            top += 3
-        if top > 0:
-            overlong += 1
-            in_vain += 1
-            if in_vain == PATIENCE:
-                break
-        else:
-            in_vain = 0
-            row += 1
-            offsets[row] = at
-            start = at
-    return data[:start].copy(), offsets[: row + 1], overlong
+            top += 2
+        stack[top] = guard_left
+        top += 1
+    return -1 if top > 0 else at
+
+
+@compiled
+def _write_tree(
+    rng: np.random.Generator,
+    tree_depth: int,
+    balanced: bool,
+    text: NDArray[np.uint8],
+    stack: NDArray[np.int64],
+) -> int:
+    """Write one tree of a depth; return the length of its text, or −1 where it does not fit.
+
+    In T2T one side, chosen by a coin, has depth d − 1 and the other U{0..d−1}; in a balanced
+    tree both have d − 1.
+    """
+    at, top = 0, 1
+    stack[0] = BARE + tree_depth
+    while top > 0 and at + top <= len(text):
+        top -= 1
+        item = stack[top]
+        if item < BARE:
+            text[at] = item
+            at += 1
+            continue
+        guarded = item >= GUARDED
+        depth = item - (GUARDED if guarded else BARE)
+        if depth == 0:
+            text[at] = ZERO + int(rng.random() * 10)
+            at += 1
+            continue
+        operator = OPERATORS[int(rng.random() * 3)]
+        left, right = depth - 1, depth - 1
+        if not balanced:
+            u = 2 * rng.random()
+            if u < 1:
+                right = int(u * depth)
+            else:
+                left = int((u - 1) * depth)
+        if guarded and operator != TIMES:
+            text[at] = OPEN
+            at += 1
+            stack[top] = CLOSE
+            top += 1
+        stack[top] = (BARE if operator == PLUS else GUARDED) + right
+        stack[top + 1] = operator
+        stack[top + 2] = (GUARDED if operator == TIMES else BARE) + left
+        top += 3
+    return -1 if top > 0 else at
 
 
 @compiled

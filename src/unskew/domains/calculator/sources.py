@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
@@ -29,38 +29,27 @@ Probability: TypeAlias = Annotated[
 MinDepth: TypeAlias = Annotated[int, Range(0, 12, "smallest depth of the tree")]
 MaxDepth: TypeAlias = Annotated[int, Range(0, 12, "largest depth; depths are uniform")]
 
-# draw(rng, n, max_length) -> text bytes, row offsets, how many were too long
-Sampler: TypeAlias = Callable[
-    [np.random.Generator, int], tuple[NDArray[np.uint8], NDArray[np.int64], int]
-]
-
 
 def dcfg(p: Probability = 0.4, max_length: MaxLength = 64) -> Source:
     """Sample the grammar directly: a digit, or two subexpressions under − * +."""
-    return _source(lambda rng, n: kernels.sample_grammar(rng, n, p, 2, max_length))
+    return _source((p, 2, 0, 0), max_length)
 
 
 def rcfg(p: Probability = 0.3, max_length: MaxLength = 64) -> Source:
     """Sample the grammar where + and * join runs of 2, 3 or 4 subexpressions."""
-    return _source(
-        lambda rng, n: kernels.sample_grammar(rng, n, p, kernels.LONGEST_RUN, max_length)
-    )
+    return _source((p, kernels.LONGEST_RUN, 0, 0), max_length)
 
 
 def t2t(min_depth: MinDepth = 0, max_depth: MaxDepth = 4, max_length: MaxLength = 64) -> Source:
     """Force one random side of each operation to depth d − 1, draw the other from U{0..d−1}."""
     _check_depths("t2t", min_depth, max_depth, shortest=2 * min_depth + 1, max_length=max_length)
-    return _source(
-        lambda rng, n: kernels.sample_depths(rng, n, min_depth, max_depth, False, max_length)
-    )
+    return _source((-1.0, min_depth, max_depth, 0), max_length)
 
 
 def bal(min_depth: MinDepth = 0, max_depth: MaxDepth = 4, max_length: MaxLength = 64) -> Source:
     """Draw a depth, then a balanced tree of that depth."""
     _check_depths("bal", min_depth, max_depth, 2 ** (min_depth + 1) - 1, max_length)
-    return _source(
-        lambda rng, n: kernels.sample_depths(rng, n, min_depth, max_depth, True, max_length)
-    )
+    return _source((-1.0, min_depth, max_depth, 1), max_length)
 
 
 def show(example: Mapping[str, Any]) -> str:
@@ -107,9 +96,9 @@ def _expression_column(batch: Batch) -> Any:
     return column
 
 
-def _source(sample: Sampler) -> Source:
+def _source(shape: tuple[float, int, int, int], max_length: int) -> Source:
     def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
-        data, offsets, overlong = sample(rng, n)
+        data, offsets, overlong = kernels.sample_texts(rng, n, shape, max_length)
         if len(offsets) <= n:
             raise UnskewError(
                 f"{kernels.PATIENCE:,} expressions in a row were longer than max_length; "
