@@ -170,7 +170,7 @@ def _read(name: str, max_length: int, n: int | None, seed: int) -> Expressions:
     from unskew.models.calculator import Expressions
     from unskew.targets import open_target
 
-    # A built-in source keeps to what the model can read, and says how much that drops.
+    # A built-in source keeps to expressions that the model can read.
     fits = (
         {"max_length": min(64, max_length)} if name in MIXTURE and not Path(name).exists() else {}
     )
