@@ -2,7 +2,8 @@
 
 `python -m bench.fit_msr VAL_PROGRAMS -o src/unskew/domains/karel/msr.json`: the choices are
 counted in a list of original programs, weighted so that long ones, which the list lacks, count
-as they should; then whole programs are weighted until the published histograms are met.
+as they should; then whole programs are weighted until the published histograms are met, and the
+choices corrected until they come out as often as they should.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from unskew.domains.karel import programs as p
+from unskew.domains.karel import tokens as t
 from unskew.domains.karel.programs import Grammar, original_programs
 from unskew.streams import stream
 
@@ -35,7 +37,9 @@ ACTION_SHARES = {
 }
 CONDITION_SHARES = [15.7, 14.8, 19.6, 19.5, 15.6, 4.6, 5.9, 4.4]
 COUNTS = [200, 172, 194, 232, 94, 93, 54, 47, 20]
-TURNS = 7
+TURNS, ROUNDS, STEP, RESAMPLED = 9, 100, 0.7, 30_000
+CONTROL = (0.247, 0.209, 0.17, 0.114, 0.11)  # a statement is a construct, by depth
+CUT = 0.02  # the share of programs whose weight is cut to the largest that counts
 CONSTRUCT_TOTALS = [1106, 954, 849, 735]  # REPEAT WHILE IFELSE IF
 
 
@@ -64,6 +68,11 @@ TARGETS = {
     "by_nesting": histogram(NESTING, 6),
     "by_statements": histogram(STATEMENTS, 13),
 }
+# Programs in which REPEAT, WHILE, IFELSE, IF stand directly inside each of them.
+NESTED = np.array([[2.28, 3.4, 7.12, 4.92], [4.36, 2.52, 3.64, 2.72],
+                   [4.12, 3.2, 2.68, 3.48], [2.48, 1.6, 1.92, 1.64]]) / 100  # fmt: skip
+PARENTS = {p.IN_REPEAT: 0, p.IN_WHILE: 1, p.IN_THEN: 2, p.IN_ELSE: 2, p.IN_IF: 3}
+KINDS = {t.REPEAT: p.REPEAT, t.WHILE: p.WHILE, t.IFELSE: p.IFELSE, t.IF: p.IF}
 BLOCK = {"m(": 0, "w(": 1, "r(": 2, "i(": 3, "e(": 5}
 ACTION_NAMES = ("move", "turnLeft", "turnRight", "pickMarker", "putMarker")
 PLAIN = ("markersPresent", "noMarkersPresent", "leftIsClear", "rightIsClear", "frontIsClear")
@@ -74,13 +83,14 @@ class Tables:
 
     def __init__(self) -> None:
         self.sizes = np.zeros((6, 6, 12))
-        self.control = np.zeros((6, 6, 2))
+        self.control = np.zeros((6, 6, p.SIZES, 2))
         self.constructs = np.full((6, 4), 0.5)
         self.conditions = np.full((4, 8), 0.5)
         self.actions = np.zeros((7, 5))
 
     def add(self, tokens: list[str], weight: float) -> None:
-        """Count one program; a stack of blocks of [kind, depth, statements, before]."""
+        """Count one program; a stack of blocks of [kind, depth, statements,
+        before, constructs]."""
         stack: list[list] = []
         at = 0
         pending = None
@@ -90,20 +100,21 @@ class Tables:
                 kind = BLOCK[word]
                 if kind == 3 and pending == p.IFELSE:
                     kind = 4
-                stack.append([kind, len(stack), 0, p.START])
+                stack.append([kind, len(stack), 0, p.START, 0])
             elif word.endswith(")") and word != "c)":
-                kind, depth, size, _ = stack.pop()
+                kind, depth, size, _, constructs = stack.pop()
                 self.sizes[kind, depth, min(size, 12) - 1] += weight
+                self.control[kind, depth, min(size, p.SIZES) - 1, 0] += weight * (size - constructs)
+                self.control[kind, depth, min(size, p.SIZES) - 1, 1] += weight * constructs
             elif word in ACTION_NAMES:
                 block = stack[-1]
                 action = ACTION_NAMES.index(word)
                 self.actions[block[3], action] += weight
-                self.control[block[0], block[1], 0] += weight
                 block[2], block[3] = block[2] + 1, action
             elif word in ("REPEAT", "WHILE", "IFELSE", "IF"):
                 block = stack[-1]
                 pending = ("REPEAT", "WHILE", "IFELSE", "IF").index(word)
-                self.control[block[0], block[1], 1] += weight
+                block[4] += 1
                 self.constructs[block[0], pending] += weight
                 block[2], block[3] = block[2] + 1, p.AFTER
                 if pending != p.REPEAT:
@@ -115,28 +126,24 @@ class Tables:
 
 
 def grammar_of(programs: list[list[str]]) -> Grammar:
+    """Count the choices in programs, weighted to the known lengths."""
     have = Counter(len(program) for program in programs)
     total = sum(have.values())
     tables = Tables()
     for program in programs:
         size = len(program)
         if size <= p.MAX_LENGTH:
-            share = have[size] / total
-            tables.add(program, min(4.0, TARGETS["by_length"][size] / share))
+            wanted = TARGETS["by_length"][size] * total / have[size]
+            tables.add(program, min(4.0, wanted))
     sizes = tables.sizes.copy()
     for kind in range(6):
         pooled = sizes[kind].sum(axis=0) + 1e-3
         for depth in range(6):
             sizes[kind, depth] += 10 * pooled / pooled.sum()
     sizes /= sizes.sum(axis=2, keepdims=True)
-    by_depth = tables.control.sum(axis=0)
-    control = np.empty((6, 6))
-    for kind in range(6):
-        for depth in range(6):
-            counts = tables.control[kind, depth] + 20 * by_depth[depth] / max(
-                by_depth[depth].sum(), 1
-            )
-            control[kind, depth] = counts[1] / max(counts.sum(), 1)
+    by_size = tables.control.sum(axis=0)  # what little is known of one kind is eked out by all
+    counts = tables.control + 20 * by_size / by_size.sum(axis=2, keepdims=True).clip(min=1)
+    control = counts[..., 1] / counts.sum(axis=3).clip(min=1)
     ones = {name: np.ones(len(target)) for name, target in TARGETS.items()}
     return Grammar(
         sizes, control, tables.constructs, tables.conditions, tables.actions,
@@ -144,20 +151,21 @@ def grammar_of(programs: list[list[str]]) -> Grammar:
     )  # fmt: skip
 
 
-def facts_of(rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Return what the weights look at, for each program."""
-    from unskew.domains.karel import tokens as t
-
-    length = (rows > 0).sum(axis=1)
-    acts = ((rows >= t.FIRST_ACTION) & (rows < t.FIRST_ACTION + 5)).sum(axis=1)
-    control = np.isin(rows, (t.REPEAT, t.WHILE, t.IF, t.IFELSE))
+def structure(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return for each token the depth of its block, and whether it is an action or a construct."""
     opens = np.isin(rows, (t.OPEN_RUN, t.OPEN_WHILE, t.OPEN_REPEAT, t.OPEN_IF, t.OPEN_ELSE))
     closes = np.isin(rows, (t.CLOSE_RUN, t.CLOSE_WHILE, t.CLOSE_REPEAT, t.CLOSE_IF, t.CLOSE_ELSE))
-    depth = np.cumsum(opens.astype(int) - closes.astype(int), axis=1)
+    depth = np.cumsum(opens.astype(np.int8) - closes.astype(np.int8), axis=1)
     is_action = (rows >= t.FIRST_ACTION) & (rows < t.FIRST_ACTION + 5)
+    return depth, is_action, np.isin(rows, (t.REPEAT, t.WHILE, t.IF, t.IFELSE))
+
+
+def facts_of(rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what the weights look at, for each program."""
+    depth, is_action, control = structure(rows)
     return {
-        "by_length": length,
-        "by_actions": acts,
+        "by_length": (rows > 0).sum(axis=1),
+        "by_actions": is_action.sum(axis=1),
         "by_constructs": control.sum(axis=1),
         "by_nesting": depth.max(axis=1) - 1,
         "by_statements": ((is_action | control) & (depth == 1)).sum(axis=1),
@@ -165,8 +173,6 @@ def facts_of(rows: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def shares(rows: np.ndarray, weights: np.ndarray) -> dict[str, np.ndarray]:
-    from unskew.domains.karel import tokens as t
-
     def counted(ids: list[int]) -> np.ndarray:
         found = np.array([(weights[:, None] * (rows == i)).sum() for i in ids])
         return found / found.sum()
@@ -188,19 +194,34 @@ def shares(rows: np.ndarray, weights: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def rake(facts: dict[str, np.ndarray], rounds: int = 60) -> dict[str, np.ndarray]:
-    """Find weights by bin under which every histogram is its target."""
+def rake(facts: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], float, np.ndarray]:
+    """Find weights by bin under which every histogram is its target, and the largest that counts.
+
+    A program is kept with probability weight / largest, at most 1: what is above is fitted as it
+    is cut, since a few very large weights would have most programs thrown away.
+    """
     tables = {name: np.ones(len(target)) for name, target in TARGETS.items()}
-    weights = np.ones(len(facts["by_length"]))
-    for _ in range(rounds):
+    for turn in range(ROUNDS):
         for name, target in TARGETS.items():
+            raw = weigh(tables, facts)
+            largest = float(np.quantile(raw, 1 - CUT))
             bins = facts[name]
-            have = np.bincount(bins, weights, minlength=len(target))[: len(target)]
+            have = np.bincount(bins, raw.clip(max=largest), minlength=len(target))[: len(target)]
             have = have / have.sum()
             factor = np.divide(target, have, out=np.zeros(len(target)), where=have > 0)
-            tables[name] *= factor
-            weights *= factor[bins]
-    return tables
+            # A bin that cannot be filled any more must not run away.
+            tables[name] *= factor.clip(max=2) ** (1.0 if turn < ROUNDS // 2 else 0.7)
+    raw = weigh(tables, facts)
+    largest = float(np.quantile(raw, 1 - CUT))
+    return tables, largest, raw.clip(max=largest)
+
+
+def weigh(tables: dict[str, np.ndarray], facts: dict[str, np.ndarray]) -> np.ndarray:
+    """Return the weight of each program."""
+    weights = np.ones(len(facts["by_length"]))
+    for name, table in tables.items():
+        weights *= table[facts[name]]
+    return weights
 
 
 def fit(programs: list[list[str]], drawn: int) -> Grammar:
@@ -214,28 +235,73 @@ def fit(programs: list[list[str]], drawn: int) -> Grammar:
     for turn in range(TURNS):
         rows, _ = original_programs(stream(turn, "fit"), drawn, flat(grammar))
         facts = facts_of(rows)
-        tables = rake(facts)
-        weights = np.ones(len(rows))
-        for name, table in tables.items():
-            weights *= table[facts[name]]
+        tables, limit, weights = rake(facts)
         found = shares(rows, weights)
         for name, target in goal.items():
             print(
                 turn, name, "total variation", round(float(abs(found[name] - target).sum() / 2), 4)
             )
-        last = turn == TURNS - 1  # the weights are those of the choices they were fitted with
-        factor = {name: 1.0 if last else goal[name] / found[name] for name in goal}
-        limit = np.quantile(weights, 0.9995)
-        print(turn, "kept", round(float((weights / limit).clip(max=1).mean()), 4))
+        # The weights are those of the choices they were fitted with, so these stay at the end.
+        step = STEP if turn < TURNS - 1 else 0.0
+        factor = {name: (goal[name] / found[name]) ** step for name in goal}
+        at_depth = control_shares(rows, weights)
+        print(turn, "constructs by depth", at_depth.round(3))
+        odds = grammar.control / (1 - grammar.control).clip(min=1e-3)
+        for depth, share in enumerate(CONTROL):
+            wrong = at_depth[depth] / (1 - at_depth[depth])
+            odds[:, depth] *= np.clip(share / (1 - share) / wrong, 0.5, 2) ** step
+        chosen = stream(turn, "nested").choice(len(rows), RESAMPLED, p=weights / weights.sum())
+        have = nested(rows[chosen])
+        print(turn, "direct nesting off by", round(float(100 * abs(have - NESTED).max()), 2))
+        inside = (NESTED / have.clip(1e-3)).clip(0.5, 2) ** step  # (parent, construct)
+        constructs = grammar.constructs * factor["constructs"]
+        for block, parent in PARENTS.items():
+            constructs[block] *= inside[parent]
+        for name, target in TARGETS.items():
+            have = np.bincount(facts[name], weights, minlength=len(target))[: len(target)]
+            far = float(abs(have / have.sum() - target).sum() / 2)
+            print(turn, name, "total variation", round(far, 4))
+        print(turn, "kept", round(float(weights.mean() / limit), 4))
         grammar = Grammar(
-            grammar.sizes, grammar.control,
-            grammar.constructs * factor["constructs"],
+            grammar.sizes, odds / (1 + odds),
+            constructs,
             grammar.conditions * factor["conditions"],
             grammar.actions * factor["actions"],
             grammar.counts * factor["counts"],
-            **tables, largest=float(limit),
+            **tables, largest=limit,
         )  # fmt: skip
     return grammar
+
+
+def nested(rows: np.ndarray) -> np.ndarray:
+    """Return the share of programs in which a construct stands directly inside another."""
+    found = np.zeros((4, 4))
+    for row in rows:
+        pairs, inside = set(), []
+        for token in row[row > 0]:
+            if token in KINDS:
+                if inside:
+                    pairs.add((inside[-1], KINDS[token]))
+                inside.append(KINDS[token])
+            elif token in (t.CLOSE_WHILE, t.CLOSE_REPEAT, t.CLOSE_ELSE) or (
+                token == t.CLOSE_IF and inside[-1] == p.IF
+            ):
+                inside.pop()
+        for pair in pairs:
+            found[pair] += 1 / len(rows)
+    return found
+
+
+def control_shares(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return how often a statement is a construct, by the depth of its block."""
+    depth, is_action, control = structure(rows)
+    shares = []
+    for level in range(1, len(CONTROL) + 1):
+        here = weights @ ((depth == level) & control)
+        shares.append(
+            here.sum() / max((weights @ ((depth == level) & (is_action | control))).sum(), 1e-9)
+        )
+    return np.array(shares).clip(1e-3, 0.999)
 
 
 def flat(grammar: Grammar) -> Grammar:

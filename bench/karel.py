@@ -56,6 +56,10 @@ def main() -> None:
            rate(slow_runs, 3))  # fmt: skip
     _print("programs compiled/s", rate(lambda: len(compile_programs(rows))))
 
+    from bench.karel_cuda import section
+
+    section()
+
 
 def _print(
     what: str, fast: tuple[float, float, float], slow: tuple[float, float, float] | None = None

@@ -48,7 +48,16 @@ def test_help_loads_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    for command in ("list", "audit", "generate", "train", "evaluate", "reproduce", "show"):
+    for command in (
+        "list",
+        "audit",
+        "generate",
+        "train",
+        "evaluate",
+        "reproduce",
+        "show",
+        "convert",
+    ):
         assert command in done.stdout
 
 
@@ -125,6 +134,14 @@ def test_show_draws_examples(run, here):
     assert json.loads(run("show", "rows.jsonl", "-n", 1, "--json")[1]) == [{"answer": 1}]
 
 
+def test_convert_a_source_and_a_dataset(run, here):
+    code, out, _ = run("convert", "calculator/dcfg", "a.jsonl", "-n", 1234)
+    assert (code, out) == (0, "wrote a.jsonl (1,234 examples)\n")
+    run("generate", "calculator/dcfg", "-n", 100, "--shard-size", 40, "-o", "d")
+    assert run("convert", "d", "d.parquet")[0] == 0
+    assert json.loads(run("audit", "d.parquet", "--by", "value", "--json")[1])["n"] == 100
+
+
 BAD = {
     "unknown source": (("audit", "calculator/dcgf"), "did you mean 'calculator/dcfg'?"),
     "unknown domain": (("audit", "calculater/dcfg"), "calculator/dcfg"),
@@ -154,6 +171,17 @@ BAD = {
     "variable unhashable": (("audit", "mine:draw", "--by", "mine:listy"), "cannot be hashed"),
     "nothing to measure": (("audit", "mine:draw"), "name what to measure"),
     "report suffix": (("audit", "calculator/dcfg", "-n", "9", "--report", "r.doc"), ".html"),
+    "nothing to trace": (("show", "calculator/dcfg", "--trace"), "no steps to trace"),
+    "trace of plain rows": (("show", "rows.jsonl", "--trace"), "no steps to trace"),
+    "convert what is endless": (("convert", "calculator/dcfg", "o.jsonl"), "does not end"),
+    "convert to another suffix": (("convert", "rows.jsonl", "o.csv"), ".parquet, .jsonl"),
+    "convert nothing": (("convert", "empty.jsonl", "o.parquet"), "no examples"),
+    "convert a truncated file": (("convert", "cut.jsonl", "o.parquet"), "line 2 is no JSON"),
+    "form of no domain": (("convert", "rows.jsonl", "o.jsonl", "--as", "records"), "no domain"),
+    "unknown form": (
+        ("convert", "calculator/dcfg", "o.jsonl", "-n", "3", "--as", "records"),
+        "unknown form of calculator",
+    ),
     "newer recipe": (("generate", "newer.json", "-o", "d"), "version"),
     "recipe field": (("generate", "odd.json", "-o", "d"), "did you mean 'epsilon'?"),
     "output is a file": (("generate", "calculator/dcfg", "-o", "rows.jsonl"), "is a file"),

@@ -34,7 +34,7 @@ LAYERS = {
         "files",
     ],
     "domains": ["domains."],
-    "data jobs": ["recipe", "dataset", "names", "generation", "targets", "api"],
+    "data jobs": ["recipe", "dataset", "names", "generation", "targets", "api", "converting"],
     "models": ["models."],
     "experiments": ["experiments."],
     "command line": ["cli."],

@@ -48,11 +48,24 @@ def test_a_planted_fault_is_found(fault):
     assert DOMAIN.check(batch(example(), wrong)).tolist() == [True, False]
 
 
-def test_show_draws_the_program_and_both_worlds():
-    text = DOMAIN.show(example())
-    assert text.startswith("def main():\n    putMarker()\n    while(frontIsClear()):")
-    assert "pair 2" in text
-    assert any(re.fullmatch(r" \. >3  \. +->  +\.  4 >\.", line) for line in text.splitlines())
+def test_show_draws_the_program_and_both_worlds(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    assert DOMAIN.show(example()).splitlines() == [
+        "def main():",
+        "    putMarker()",
+        "    while(frontIsClear()):",
+        "        move()",
+        "",
+        "pair 1",
+        ">. . .  ->   1 .>.",
+        " . . .       . . .",
+        "",
+        "pair 2",
+        " . . .  ->   . . .",
+        " .>3 .       . 4>.",
+    ]
+    monkeypatch.delenv("COLUMNS")
+    assert any(re.fullmatch("pair 1 +pair 2", line) for line in DOMAIN.show(example()).splitlines())
 
 
 def test_rows_that_hold_no_worlds_are_refused():

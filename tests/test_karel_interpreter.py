@@ -37,6 +37,7 @@ def agree(seed: int, pairs: int, max_ticks: int = 200) -> set[str]:
     rows = tokens.stacked([tokens.to_ids(list(program)) for program in programs])
     worlds = np.stack([world.from_json(naive.to_json(w)) for w in slow_worlds])
     fast = run(rows, worlds, max_ticks=max_ticks)
+    marks = run(rows, worlds, max_ticks=max_ticks, statements=True).statements
     seen = set()
     for i, (program, start) in enumerate(zip(programs, slow_worlds, strict=True)):
         slow = naive.run(naive.parse(program), start, max_ticks)
@@ -46,6 +47,7 @@ def agree(seed: int, pairs: int, max_ticks: int = 200) -> set[str]:
         assert branches(fast.coverage[i]) == set(slow.branches), program
         counts = [slow.actions.count(action) for action in tokens.ACTIONS]
         assert fast.actions[i].tolist() == counts, program
+        assert set(np.flatnonzero(marks[i])) == slow.started(), program
         seen.add(slow.status)
     return seen
 
@@ -103,6 +105,40 @@ def test_small_runs_worked_by_hand(program, picture, status, ticks, after):
     assert ran.ticks[0] == ticks
     if after is not None:
         assert world.to_picture(ran.worlds[0]).split() == after.split()
+
+
+@pytest.mark.parametrize(
+    ("program", "picture", "max_ticks", "ran"),
+    [
+        ("move(); turnLeft()", ". .\n>. .", 200, ["move", "turnLeft"]),
+        ("turnLeft(); pickMarker(); move()", ". .\n>. .", 200, ["turnLeft", "pickMarker"]),
+        ("turnLeft(); move()", ". .\n>. .", 1, ["turnLeft"]),
+        ("turnLeft(); repeat(2): move()", ". .\n>. .", 1, ["turnLeft"]),
+        ("turnLeft(); repeat(0): move()", ". .\n>. .", 1, ["turnLeft", "REPEAT"]),
+        ("repeat(2): turnLeft()", ". .\n>. .", 1, ["REPEAT"]),
+        ("while(markersPresent()): pickMarker()", ". .\n>. .", 200, ["WHILE"]),
+        ("if(frontIsClear()): move()", ". .\n<. .", 200, ["IF"]),
+        ("if(markersPresent()): move()\n    else: putMarker()", ". .\n<. .", 200,
+         ["IFELSE", "putMarker"]),
+    ],
+)  # fmt: skip
+def test_which_statements_ran_worked_by_hand(program, picture, max_ticks, ran):
+    row = parse(f"def main():\n    {program}")
+    worlds = world.from_picture(picture)[None]
+    marks = run(row[None], worlds, max_ticks=max_ticks, statements=True).statements
+    assert marks.shape == (1, len(row))
+    assert marks.dtype == np.bool_
+    assert [tokens.VOCABULARY[token] for token in row[marks[0]]] == ran
+
+
+def test_asking_for_statements_changes_nothing_else():
+    rng = stream(4, "statements")
+    rows = tokens.stacked([tokens.to_ids(list(naive.random_program(rng))) for _ in range(50)])
+    worlds = np.stack([world.from_json(naive.to_json(naive.random_world(rng))) for _ in range(500)])
+    plain, asked = run(rows, worlds), run(rows, worlds, statements=True, threads=2)
+    assert plain.statements is None
+    for name in ("worlds", "status", "ticks", "coverage", "actions"):
+        assert np.array_equal(getattr(plain, name), getattr(asked, name)), name
 
 
 def test_threads_and_order_change_nothing():

@@ -10,12 +10,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from tests.naive import karel as naive
 from tests.statistics import same_distribution
-from unskew.domains.karel import world
+from unskew.domains.karel import tokens, world
+from unskew.domains.karel.chance import chance
 from unskew.domains.karel.compiler import compile_programs
-from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED
-from unskew.domains.karel.interpreter import run
-from unskew.domains.karel.sampling import CRASHES, MADE, UNCOVERED, draw_pairs, room
+from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED, STATE
+from unskew.domains.karel.interpreter import NESTED_REPEATS, run
+from unskew.domains.karel.prefix import SIZE, lets_begin, read_prefix
+from unskew.domains.karel.sampling import CRASHES, MADE, UNCOVERED, draw_pairs
 from unskew.domains.karel.syntax import parse
 from unskew.domains.karel.world import FACING, HEIGHT, POSITION, SIDE, WALL, WIDTH
 from unskew.domains.karel.worlds import (
@@ -45,15 +48,9 @@ KINDS = {
 
 def drawn(program, settings, n, k=1, shown=0, budget=100_000):
     """Inputs, outputs and status of ``n`` sets of ``k`` worlds, drawn while looked at."""
-    kind, r_wall, r_marker, counts = settings
     code = compile_programs(np.repeat(program[None], n, axis=0))
-    inputs, outputs = room(n, k)
-    status, tries = np.empty(n, np.uint8), np.empty(n, np.int64)
-    draw_pairs(
-        stream(0, "lazy"), code.instructions, code.tests, kind, r_wall, r_marker, counts,
-        shown, budget, inputs, outputs, status, tries,
-    )  # fmt: skip
-    return inputs, outputs, status
+    made = draw_pairs(stream(0, "lazy"), code, settings, k, shown, budget)
+    return made.inputs, made.outputs, made.status
 
 
 def is_valid(ran, settings):
@@ -121,6 +118,33 @@ def test_planted_faults_are_caught():
     assert "walls" in differences(more_walls[:, 0], plain)
     other_counts, _, _ = drawn(program, (NARROW_WORLDS, 0.25, 0.65, EVEN), 4_000)
     assert "under" in differences(other_counts[:, 0], plain)
+
+
+def test_what_comes_before_the_first_test_is_read_right():
+    """On whole worlds: what the prefix rules out crashes; what has no test and is not, does not.
+
+    Checked against the slow twin, with random programs on random worlds.
+    """
+    rng = stream(3, "prefix")
+    prefix, counters = np.empty(SIZE, np.int64), np.empty(NESTED_REPEATS, np.int64)
+    ruled_out = straight = 0
+    for _ in range(4_000):
+        text = list(naive.random_program(rng, 20))
+        row = tokens.to_ids(text)
+        slow = naive.random_world(rng)
+        packed = world.from_json(naive.to_json(slow))
+        ran = naive.run(naive.parse(text), slow)
+        possible = read_prefix(compile_programs(row[None]).instructions[0], prefix, counters)
+        hidden = (chance(rng), np.zeros(STATE, np.int64), packed.copy())
+        lets = possible and lets_begin(prefix, packed.copy(), hidden)
+        if not lets:
+            ruled_out += 1
+            assert ran.status not in ("ok", "ticks"), text
+        elif not set(text) & {"IF", "IFELSE", "WHILE"} and ran.ticks < 60:
+            straight += 1
+            assert ran.status == "ok", text
+    assert ruled_out > 500
+    assert straight > 100
 
 
 @pytest.mark.parametrize("kind", ["uniform", "narrow G"])

@@ -10,6 +10,8 @@ import scipy.stats
 
 from unskew.domains.karel import world
 from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED
+from unskew.domains.karel.programs import original_examples
+from unskew.domains.karel.sampling import ORIGINAL
 from unskew.domains.karel.world import FACING, HEIGHT, POSITION, SIDE, WALL, WIDTH, grid_of
 from unskew.domains.karel.worlds import (
     NARROW_WORLDS,
@@ -40,9 +42,7 @@ def marker_counts(worlds):
     return cells[(cells > 0) & (cells != WALL)].astype(int)
 
 
-@pytest.mark.parametrize(
-    ("kind", "smallest"), [(UNIFORM_WORLDS, 2), (NARROW_WORLDS, 10), (ORIGINAL_WORLDS, 2)]
-)
+@pytest.mark.parametrize(("kind", "smallest"), [(UNIFORM_WORLDS, 2), (NARROW_WORLDS, 10)])
 def test_sizes_and_directions_are_uniform(kind, smallest):
     worlds = draw(kind, 0.25, 0.65)
     even = [1 / (17 - smallest)] * (17 - smallest)
@@ -102,20 +102,79 @@ def test_walls_fall_anywhere_and_karel_stands_on_any_free_cell():
     assert fits(walls[:, 1] * 10 + walls[:, 2], [0.01] * 100)
 
 
-def test_original_worlds_are_often_without_walls_and_start_in_the_corner():
-    """A third has no walls, a tenth no markers; small grids round more of them to none."""
-    worlds = draw(ORIGINAL_WORLDS)
-    large = worlds[(worlds[:, HEIGHT] >= 10) & (worlds[:, WIDTH] >= 10)]
-    bare = np.mean([not (grid_of(w) == WALL).any() for w in large])
-    empty = np.mean([not ((grid_of(w) > 0) & (grid_of(w) != WALL)).any() for w in large])
-    corner = np.mean(large[:, POSITION] == 0)
-    assert bare == pytest.approx(1 / 3, abs=0.03)
-    assert empty == pytest.approx(0.1, abs=0.02)
-    assert corner == pytest.approx(0.2, abs=0.03)
+def test_markers_of_original_worlds_are_counted_as_was_inferred():
     mixture = [0.57 + 0.16 / 5 + 0.27 / 9] + [0.16 / 5 + 0.27 / 9] * 4 + [0.27 / 9] * 4
-    assert fits(marker_counts(worlds) - 1, mixture)
+    assert fits(marker_counts(draw(ORIGINAL_WORLDS)) - 1, mixture)
 
 
 def test_the_same_seed_gives_the_same_worlds():
     assert np.array_equal(draw(UNIFORM_WORLDS, n=50), draw(UNIFORM_WORLDS, n=50))
     assert not np.array_equal(draw(UNIFORM_WORLDS, n=50), draw(UNIFORM_WORLDS, n=50, seed=1))
+
+
+# Worlds like the original's, those that valid examples have: the figures of 307 real ones.
+
+
+@pytest.fixture(scope="module")
+def originals():
+    worlds = original_examples(stream(0, "originals"), 5_000, 6).inputs.reshape(-1, world.BYTES)
+    cells = worlds[:, : SIDE * SIDE].astype(int)
+    size = worlds[:, HEIGHT].astype(int) * worlds[:, WIDTH]
+    markers = np.where(cells == WALL, 0, cells)
+    return {
+        "height": worlds[:, HEIGHT],
+        "width": worlds[:, WIDTH],
+        "walls": ((cells == WALL).sum(axis=1) - SIDE * SIDE + size) / size,
+        "marked": (markers > 0).sum(axis=1) / size,
+        "large": size >= 100,
+        "counts": np.bincount(markers[markers > 0], minlength=10)[1:],
+        "corner": worlds[:, POSITION] == 0,
+        "on a marker": markers[np.arange(len(worlds)), worlds[:, POSITION]] > 0,
+    }
+
+
+def test_sizes_of_valid_worlds_are_uniform(originals):
+    """Within a total variation of 0.02; chance alone makes 0.01 with 30,000 worlds."""
+    for name in ("height", "width"):
+        shares = np.bincount(originals[name], minlength=17)[2:] / len(originals[name])
+        assert abs(shares - 1 / 15).sum() / 2 < 0.02, name
+
+
+@pytest.mark.parametrize(
+    ("name", "none", "quantiles", "most"),
+    [
+        ("walls", 1 / 3, {0.1: 0.05, 0.5: 0.10, 0.9: 0.19}, 0.65),
+        ("marked", 0.10, {0.25: 0.071, 0.5: 0.10, 0.75: 0.143, 0.9: 0.27}, 1.0),
+    ],
+)
+def test_walls_and_markers_of_valid_worlds_are_the_originals(
+    originals, name, none, quantiles, most
+):
+    """How many have none within 0.03; of the others the quantiles within 0.015, 0.04 at 90 %."""
+    share = originals[name]
+    assert (share == 0).mean() == pytest.approx(none, abs=0.03)
+    some = share[share > 0]
+    for chance, value in quantiles.items():
+        near = 0.04 if chance == 0.9 else 0.015
+        assert np.quantile(some, chance) == pytest.approx(value, abs=near), chance
+    assert some.max() <= most
+
+
+def test_the_rest_of_valid_worlds_is_the_originals(originals):
+    known = np.array([63.5, 6.0, 7.4, 5.7, 5.7, 2.5, 3.3, 3.1, 2.9])
+    counts = originals["counts"] / originals["counts"].sum()
+    assert abs(counts - known / known.sum()).sum() / 2 < 0.03
+    assert originals["corner"].mean() == pytest.approx(0.20, abs=0.02)
+    assert 0.26 < originals["on a marker"].mean() < 0.36
+    dense = originals["marked"][originals["large"]] >= 0.25
+    assert dense.mean() == pytest.approx(0.09, abs=0.03)
+    some = originals["walls"][originals["walls"] > 0]
+    assert (some > 0.3).mean() == pytest.approx(0.03, abs=0.015)
+
+
+def test_worlds_before_the_run_filter_are_not_the_originals():
+    """The check notices: without valid runs, fewer have markers and fewer start in the corner."""
+    worlds = draw_worlds(stream(1, "unfiltered"), 20_000, *ORIGINAL)
+    cells = worlds[:, : SIDE * SIDE]
+    unmarked = ~((cells > 0) & (cells < WALL)).any(axis=1)
+    assert unmarked.mean() > 0.13

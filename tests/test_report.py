@@ -6,14 +6,17 @@ import json
 import math
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from unskew.auditing import Audit, Comparison, VariableAudit
+from unskew.domain import Domain
 from unskew.errors import UnskewError
 from unskew.report import write_picture
 from unskew.report.charts import (
@@ -305,6 +308,57 @@ def test_a_page_of_an_audit_and_one_of_no_improvement() -> None:
     worse = page(AFTER.compare(BEFORE))
     assert "0 of 2 variables came closer to uniform." in worse
     assert "Further from uniform than before: length, depth." in worse
+
+
+def drawn(example: object) -> str:
+    return f'<svg xmlns="http://www.w3.org/2000/svg"><title>{example}</title></svg>'
+
+
+def with_samples(result: Audit, *samples: object, domain: Domain | None = None) -> Audit:
+    return replace(result, samples=samples, domain=domain)
+
+
+def some_domain(**more: Any) -> Domain:
+    return Domain("x", "", {}, {}, lambda example: f"shown {example}", lambda _: True, **more)  # type: ignore[arg-type,return-value]
+
+
+def test_a_page_shows_examples_as_their_domain_does() -> None:
+    assert 'id="examples"' not in page(BEFORE)
+    plain = page(with_samples(BEFORE, {"a": ATTACK}, "é < b", 3))
+    assert Elements(plain).count("pre") == 3
+    assert '{"a": "<script>alert(1)</script>"}' in Elements(plain).text
+    assert ATTACK not in without_bundle(plain)
+    assert "shown &lt;b&gt;" in page(with_samples(BEFORE, "<b>", domain=some_domain()))
+    html = page(with_samples(BEFORE, "one", "two", domain=some_domain(draw=drawn)))
+    assert Elements(html).count("svg") >= 2
+    assert "<svg><title>two</title></svg>" in html
+    assert "w3.org" not in without_bundle(html)
+    assert "<h3>" not in html
+
+
+def test_a_comparison_shows_the_examples_of_both_sides() -> None:
+    html = page(with_samples(BEFORE, "old").compare(with_samples(AFTER, "new" * 9_000)))
+    headings = re.findall("<h3>(.*?)</h3>", html)
+    assert headings == ["Before: calculator/dcfg", "After: repaired"]
+    assert html.index(">old</pre>") < html.index("After: repaired") < html.index("newnew")
+    assert "new" * 1_000 in html
+    assert "new" * 2_000 not in html
+    one_sided = page(BEFORE.compare(with_samples(AFTER, "new")))
+    assert re.findall("<h3>(.*?)</h3>", one_sided) == ["After: repaired"]
+
+
+def test_an_example_that_cannot_be_shown_is_written_plainly() -> None:
+    def fails(example: object) -> str:
+        raise UnskewError("no")
+
+    html = page(with_samples(BEFORE, {"a": 1}, domain=replace(some_domain(draw=fails), show=fails)))
+    assert '<pre class="example">{&quot;a&quot;: 1}</pre>' in html
+
+
+def test_samples_are_no_part_of_what_an_audit_says() -> None:
+    shown = with_samples(BEFORE, "one")
+    assert shown == BEFORE
+    assert shown.to_dict() == BEFORE.to_dict()
 
 
 def test_a_long_histogram_is_cut_and_says_so() -> None:

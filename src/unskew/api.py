@@ -99,7 +99,7 @@ def audit(
         advance(len(batch))
     if auditor is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to audit")
-    return auditor.result(opened.label, opened.dropped, left_out)
+    return auditor.result(opened.label, opened.dropped, left_out, opened.domain)
 
 
 def _source(draw: Callable[[np.random.Generator], Any] | Source | str) -> Source:

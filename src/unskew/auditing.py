@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from unskew.batch import Batch
+    from unskew.domain import Domain
     from unskew.salient import SalientVariable
 
 COMMONEST = 3
+SAMPLES = 3  # examples that a report shows
 ROUNDING = 1e-12  # a divergence this small is what floating point leaves of zero
 
 
@@ -109,6 +111,8 @@ class Audit:
     variables: Mapping[str, VariableAudit]
     dropped: Mapping[str, int]
     left_out: tuple[str, ...] = ()  # columns that were not measured, having too many values
+    samples: tuple[Any, ...] = field(default=(), compare=False)  # the first few examples, to show
+    domain: Domain | None = field(default=None, compare=False)  # which knows how to show them
 
     @property
     def duplicates(self) -> int:
@@ -224,6 +228,7 @@ class Auditor:
         self._codebooks = [Codebook(variable) for variable in variables]
         self._counts: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64) for _ in variables]
         self._hashes: list[NDArray[np.uint64]] = []
+        self._samples: list[Any] = []
 
     def add(self, batch: Batch) -> None:
         """Measure one more batch."""
@@ -235,12 +240,15 @@ class Auditor:
             counts[: len(self._counts[i])] += self._counts[i]
             self._counts[i] = counts
         self._hashes.append(row_hashes(batch))
+        if len(self._samples) < SAMPLES:
+            self._samples += batch.head(SAMPLES - len(self._samples)).examples()
 
     def result(
         self,
         label: str,
         dropped: Mapping[str, int] | None = None,
         left_out: Sequence[str] = (),
+        domain: Domain | None = None,
     ) -> Audit:
         """Return the audit of everything measured."""
         if not self._hashes:
@@ -256,7 +264,16 @@ class Auditor:
                 variable.name, {v: numbers[v] for v in support}, codebook.declared, variable.doc
             )
         distinct = len(np.unique(hashes))
-        return Audit(label, len(hashes), distinct, found, dict(dropped or {}), tuple(left_out))
+        return Audit(
+            label,
+            len(hashes),
+            distinct,
+            found,
+            dict(dropped or {}),
+            tuple(left_out),
+            tuple(self._samples),
+            domain,
+        )
 
 
 def _drawn(result: Audit | Comparison) -> str:

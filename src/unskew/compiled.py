@@ -1,7 +1,7 @@
 """One typed door to Numba, so that kernels keep their signatures under strict type checking."""
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -10,7 +10,19 @@ F = TypeVar("F", bound=Callable[..., object])
 
 def compiled(function: F) -> F:
     """Compile at first call, keep the machine code on disk, release the interpreter lock."""
+    return _compile(function, {})
+
+
+def compiled_inner(function: F) -> F:
+    """Compile what makes no arrays of its own: the arrays that it is passed are not counted.
+
+    Counting who holds an array takes longer than what a small function does with it.
+    """
+    return _compile(function, {"_nrt": False})
+
+
+def _compile(function: F, options: dict[str, Any]) -> F:
     try:
-        return cast("F", numba.njit(function, cache=True, nogil=True))
+        return cast("F", numba.njit(function, cache=True, nogil=True, **options))
     except RuntimeError:  # neither the package's folder nor the user's own can be written to
-        return cast("F", numba.njit(function, nogil=True))
+        return cast("F", numba.njit(function, nogil=True, **options))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from unskew.errors import UnskewError, check_range, unknown
@@ -34,6 +35,11 @@ class Domain:
     ``sources`` are functions whose keyword parameters, each with a default and a ``Range``, are
     the parameters of the source. ``show`` draws one example as text; ``check`` says which rows
     are right.
+
+    A domain may leave out the rest. ``read_row`` makes an example of a row in any form that the
+    domain knows, and None of any other row; ``write_row`` makes plain JSON of an example that is
+    not that already; ``forms`` are those of others, by name, each a function of an example and
+    its number. ``trace`` yields an example step by step, as text; ``draw`` returns it as SVG.
     """
 
     name: str
@@ -42,6 +48,13 @@ class Domain:
     variables: Mapping[str, SalientVariable]
     show: Callable[[Mapping[str, Any]], str]
     check: Callable[[Batch], NDArray[np.bool_]]
+    read_row: Callable[[Mapping[str, Any]], dict[str, Any] | None] | None = None
+    write_row: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    forms: Mapping[str, Callable[[Mapping[str, Any], int], dict[str, Any]]] = field(
+        default_factory=dict
+    )
+    trace: Callable[[Mapping[str, Any]], Iterator[str]] | None = None
+    draw: Callable[[Mapping[str, Any]], str] | None = None
 
     def source(self, name: str, settings: Mapping[str, Any] | None = None) -> Source:
         """Make a source by name, with settings that may still be text."""
@@ -57,6 +70,21 @@ class Domain:
         if name not in self.variables:
             raise unknown(f"variable of {self.name}", name, self.variables)
         return self.variables[name]
+
+
+def example_text(example: Any, domain: Domain | None) -> str:
+    """Write an example as its domain draws it; of no domain, as JSON or as it prints itself."""
+    if domain is not None:
+        return domain.show(example)
+    if isinstance(example, (dict, list)):
+        return json.dumps(example, ensure_ascii=False, default=str)
+    return str(example)
+
+
+def example_data(example: Any, domain: Domain | None) -> Any:
+    """Return an example as JSON has it, where its domain knows how."""
+    write = domain.write_row if domain is not None else None
+    return write(example) if write is not None else example
 
 
 @dataclass(frozen=True)

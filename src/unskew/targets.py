@@ -10,10 +10,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from unskew.batch import EXAMPLE, Batch
 from unskew.dataset import RECIPE, Dataset, read_parquet
 from unskew.domain import Domain
-from unskew.domains import domain_names
+from unskew.domains import domain_names, load_domain
 from unskew.errors import UnskewError, unknown
 from unskew.files import plain_errors
 from unskew.homogenizer import ENDLESS
@@ -21,7 +23,7 @@ from unskew.names import domain_of, find_source, source_names
 from unskew.source import Source, plain_source
 from unskew.streams import stream
 
-_ROWS = 4096  # plain examples a batch
+_ROWS, _TABLE_ROWS = 4096, 1 << 16  # a batch of plain examples, of a table
 FILES = (".parquet", ".jsonl")
 
 
@@ -107,15 +109,72 @@ def _open_path(path: Path) -> Target:
     readable = [file for file in files if file.suffix in FILES]
     if not readable:
         raise UnskewError(f"{path} holds no {' or '.join(FILES)} file; point at one")
+    domain = _domain_of_file(readable[0])
 
     def read(n: int | None) -> Iterator[Batch]:
-        return _first((batch for file in readable for batch in _read_file(file)), n)
+        return _first((batch for file in readable for batch in _read_file(file, domain, n)), n)
 
-    return Target(str(path), read)
+    return Target(str(path), read, domain)
 
 
-def _read_file(path: Path) -> Iterator[Batch]:
-    return read_parquet(path) if path.suffix == ".parquet" else _chunked(_read_jsonl(path))
+def _read_file(path: Path, domain: Domain | None, n: int | None) -> Iterator[Batch]:
+    """Yield the batches of a file, none larger than what is wanted of it."""
+    if path.suffix == ".parquet":
+        batches = read_parquet(path, _TABLE_ROWS if n is None else min(n, _TABLE_ROWS))
+    else:
+        batches = _chunked(_read_jsonl(path), _ROWS if n is None else min(n, _ROWS))
+    return batches if domain is None else _as_examples(batches, domain, path)
+
+
+def _domain_of_file(path: Path) -> Domain | None:
+    """Return the domain whose examples the first row of a file is one of."""
+    row = next((row for batch in _read_file(path, None, 1) for row in batch.examples()), None)
+    if not isinstance(row, dict):
+        return None
+    for domain in map(load_domain, domain_names()):
+        try:
+            if domain.read_row is not None and domain.read_row(row) is not None:
+                return domain
+        except UnskewError:
+            return domain  # meant as one; reading it will say what is wrong, and where
+    return None
+
+
+def _as_examples(batches: Iterator[Batch], domain: Domain, path: Path) -> Iterator[Batch]:
+    """Turn the rows of a file into the domain's columns, where they are not that already."""
+    number = 0
+    for batch in batches:
+        first, rows = next(batch.head(1).examples()), []
+        if not batch.is_plain and _read_row(first, domain, f"{path} row {number + 1}") == first:
+            _refuse_gaps(batch, path)
+            number += len(batch)
+            yield batch
+            continue
+        for row in batch.examples():
+            number += 1
+            rows.append(_read_row(row, domain, f"{path} row {number}"))
+        yield Batch.from_arrow(Batch.of(rows).to_arrow())
+
+
+def _read_row(row: Any, domain: Domain, where: str) -> dict[str, Any]:
+    try:
+        read = domain.read_row(row) if domain.read_row and isinstance(row, dict) else None
+    except UnskewError as error:
+        raise UnskewError(f"{where}: {error}") from error
+    if read is None:
+        raise UnskewError(
+            f"{where} is no example of {domain.name}, though the first row is; keep them apart"
+        )
+    return read
+
+
+def _refuse_gaps(batch: Batch, path: Path) -> None:
+    for name, column in batch.columns.items():
+        if not isinstance(column, np.ndarray) and column.null_count:
+            raise UnskewError(
+                f"{path}: column {name!r} has {column.null_count} rows without a value; "
+                "leave them out"
+            )
 
 
 def _read_jsonl(path: Path) -> Iterator[Any]:
@@ -134,9 +193,9 @@ def _read_jsonl(path: Path) -> Iterator[Any]:
             ) from error
 
 
-def _chunked(examples: Iterable[Any]) -> Iterator[Batch]:
+def _chunked(examples: Iterable[Any], rows: int = _ROWS) -> Iterator[Batch]:
     iterator = iter(examples)
-    while chunk := list(islice(iterator, _ROWS)):
+    while chunk := list(islice(iterator, rows)):
         yield Batch.of(chunk)
 
 

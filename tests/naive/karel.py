@@ -371,6 +371,11 @@ class Run:
     ran: set[int]
     failed_at: int | None
 
+    def started(self) -> set[int]:
+        """Token indices of the statements that ran, the crashing one included."""
+        crashed = self.status in ("wall", "no_marker", "full")
+        return self.ran | {self.failed_at} if crashed else set(self.ran)
+
 
 class _Stop(Exception):  # noqa: N818
     """The run ends before the end of the program."""

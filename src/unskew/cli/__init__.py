@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from unskew.cli import data, training
+from unskew.cli import convert, data, training
 from unskew.errors import HealthWarning, UnskewError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.command("list")(data.list_)
 app.command()(data.audit)
 app.command()(data.generate)
 app.command()(data.show)
+app.command()(convert.convert)
 app.command()(training.train)
 app.command()(training.evaluate)
 app.command()(training.reproduce)

@@ -164,25 +164,41 @@ def generate(
 
 def show(
     target: Annotated[str, typer.Argument(help="A source, a dataset, a file, or module:function.")],
-    n: Annotated[int, typer.Option("-n", help="How many examples.")] = 5,
+    n: Annotated[
+        int | None, typer.Option("-n", help="How many examples; 5, one with --trace.")
+    ] = None,
     seed: Seed = 0,
     settings: Settings = None,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Step by step, where the domain has steps.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show a few examples, drawn as their domain draws them."""
+    from unskew.domain import example_data, example_text
     from unskew.errors import check_count
     from unskew.targets import open_target
 
+    if trace and as_json:
+        raise UnskewError("--trace is a text for people and has no JSON; leave out --json")
+    n = (1 if trace else 5) if n is None else n
     check_count("n", n, "show at least one example")
     opened = open_target(target, read_settings(settings), seed)
+    steps = opened.domain.trace if opened.domain else None
+    if trace and steps is None:
+        raise UnskewError(f"{opened.label} has no steps to trace; leave out --trace")
     examples = [example for batch in opened.read(n) for example in batch.examples()]
     if not examples:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to show")
     if as_json:
-        _print_json(examples)
+        _print_json([example_data(example, opened.domain) for example in examples])
         return
     for example in examples:
-        text = opened.domain.show(example) if opened.domain else _as_text(example)
+        if trace and steps is not None:
+            for frame in steps(example):
+                typer.echo(frame + "\n")
+            continue
+        text = example_text(example, opened.domain)
         typer.echo(text + ("\n" if "\n" in text else ""))
 
 
@@ -244,12 +260,6 @@ def _print_generated(recipe: Recipe, tally: Any, parts: int, output: Path) -> No
         )
     for reason, count in sorted(tally.dropped.items()):
         typer.echo(f"dropped by the source: {count:,} ({reason})")
-
-
-def _as_text(example: Any) -> str:
-    if isinstance(example, (dict, list)):
-        return json.dumps(example, ensure_ascii=False, default=str)
-    return str(example)
 
 
 def _print_json(data: Any) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from unskew.auditing import Audit, Comparison
 from unskew.report import sections, words
 from unskew.report.charts import Spec, charts, theme
+from unskew.report.samples import examples
 
 GLOSSARY = {
     "Support, X": "the values a variable can have: those declared or, where none are declared, "
@@ -73,7 +74,13 @@ def _responsive(spec: Spec) -> Spec:
 
 
 def _body(result: Audit | Comparison) -> str:
-    parts = [*_head(result), sections.summary(result), *sections.variables(result), _glossary()]
+    parts = [
+        *_head(result),
+        sections.summary(result),
+        *sections.variables(result),
+        *examples(result),
+        _glossary(),
+    ]
     return "\n".join(parts)
 
 

@@ -1,7 +1,7 @@
 """Karel (sections 4 and 5, appendix A): a robot in a grid, its programs, its worlds."""
 
 from unskew.domain import Domain
-from unskew.domains.karel import examples
+from unskew.domains.karel import drawing, examples, records, showing
 from unskew.domains.karel.interpreter import Runs, Status, run
 from unskew.domains.karel.syntax import parse, to_readable, to_tokens
 from unskew.domains.karel.world import from_picture, to_picture
@@ -23,6 +23,11 @@ DOMAIN = Domain(
     doc="programs for a robot in a grid world, with worlds before and after",
     sources={},
     variables={},
-    show=examples.show,
+    show=showing.show,
     check=examples.check,
+    read_row=records.read_row,
+    write_row=records.write_row,
+    forms={"records": records.numbered_record},
+    trace=showing.trace,
+    draw=drawing.example_svg,
 )

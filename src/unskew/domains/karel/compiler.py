@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.compiled import compiled
+from unskew.compiled import compiled, compiled_inner
 from unskew.domains.karel import tokens as t
 from unskew.errors import UnskewError
 
@@ -79,7 +79,7 @@ def _compile_rows(
         status[row] = FINE if fine else NO_PROGRAM
 
 
-@compiled
+@compiled_inner
 def compile_row(
     program: NDArray[np.uint8],
     code: NDArray[np.int64],
@@ -128,7 +128,7 @@ def compile_row(
     return True
 
 
-@compiled
+@compiled_inner
 def _push(
     stack: NDArray[np.int64], now: NDArray[np.int64], closes: int, head: int, els: int
 ) -> None:
@@ -137,7 +137,7 @@ def _push(
     now[TOP] += 1
 
 
-@compiled
+@compiled_inner
 def _open_test(
     program: NDArray[np.uint8],
     code: NDArray[np.int64],
@@ -162,7 +162,7 @@ def _open_test(
     return True
 
 
-@compiled
+@compiled_inner
 def _open_repeat(
     program: NDArray[np.uint8],
     code: NDArray[np.int64],
@@ -186,7 +186,7 @@ def _open_repeat(
     return True
 
 
-@compiled
+@compiled_inner
 def _close(
     program: NDArray[np.uint8],
     code: NDArray[np.int64],
@@ -222,7 +222,7 @@ def _close(
     return True
 
 
-@compiled
+@compiled_inner
 def _condition(program: NDArray[np.uint8], at: int) -> tuple[int, int]:
     """Read `c( C c)` from ``at``; return the condition with its negation, and what follows.
 
@@ -251,7 +251,7 @@ def _condition(program: NDArray[np.uint8], at: int) -> tuple[int, int]:
     return condition | negated, at
 
 
-@compiled
+@compiled_inner
 def _thread(code: NDArray[np.int64], size: int) -> None:
     """Let every instruction go straight to where the jumps after it lead."""
     for i in range(size):

@@ -6,7 +6,6 @@ bytes each, end to end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from unskew.batch import Batch
 from unskew.domains.karel import tokens, world
 from unskew.domains.karel.compiler import FINE, compile_programs
 from unskew.domains.karel.interpreter import run
-from unskew.domains.karel.syntax import parse_tokens, to_readable
 from unskew.errors import UnskewError
 
 PROGRAM, INPUTS, OUTPUTS = "program", "inputs", "outputs"
@@ -51,30 +49,6 @@ def check(batch: Batch) -> NDArray[np.bool_]:
         same = (ran.worlds == outputs[fine].reshape(-1, world.BYTES)).all(axis=1)
         right[fine] = (same & (ran.status == 0)).reshape(-1, each).all(axis=1)
     return right
-
-
-def show(example: Mapping[str, Any]) -> str:
-    """Draw an example: the program, then each world before and after, side by side."""
-    lines = [to_readable(parse_tokens(example[PROGRAM]))]
-    pairs = zip(_worlds(example[INPUTS]), _worlds(example[OUTPUTS]), strict=True)
-    for number, (before, after) in enumerate(pairs, start=1):
-        lines += ["", f"pair {number}", beside(world.to_picture(before), world.to_picture(after))]
-    return "\n".join(lines)
-
-
-def beside(left: str, right: str, gap: str = "    ->  ") -> str:
-    """Set two pictures next to each other, an arrow between them."""
-    rows, others = left.splitlines(), right.splitlines()
-    width = max(map(len, rows))
-    middle = len(rows) // 2
-    return "\n".join(
-        f"{row:<{width}}{gap if i == middle else ' ' * len(gap)}{other}"
-        for i, (row, other) in enumerate(zip(rows, others, strict=True))
-    )
-
-
-def _worlds(packed: bytes) -> NDArray[np.uint8]:
-    return np.frombuffer(packed, dtype=np.uint8).reshape(-1, world.BYTES)
 
 
 def _column(batch: Batch, name: str) -> Any:

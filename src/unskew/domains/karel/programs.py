@@ -19,13 +19,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.compiled import compiled
+from unskew.compiled import compiled, compiled_inner
 from unskew.domains.karel import tokens as t
-from unskew.domains.karel.analysis import STATES, is_foregone
-from unskew.domains.karel.compiler import compile_row
+from unskew.domains.karel.chance import chance, uniform
+from unskew.domains.karel.compiler import TESTS, compile_row
+from unskew.domains.karel.coverable import can_act_everywhere, is_coverable
+from unskew.domains.karel.hidden import LOOKED, UNKNOWN, hidden_rooms, reveal_all
+from unskew.domains.karel.prefix import SIZE, read_prefix
+from unskew.domains.karel.sampling import MADE, ORIGINAL, ORIGINAL_BUDGET, draw_set, run_room
+from unskew.domains.karel.world import BYTES
 
 MAX_LENGTH = 65  # tokens: the longest program of the original test set
 MAX_DEPTH = 5
+SIZES = 6  # blocks of more statements are like those of six
 # Blocks and constructs.
 IN_RUN, IN_WHILE, IN_REPEAT, IN_IF, IN_THEN, IN_ELSE = range(6)
 REPEAT, WHILE, IFELSE, IF = range(4)
@@ -33,6 +39,9 @@ MARKERS, NO_MARKERS, LEFT, RIGHT, FRONT, NOT_LEFT, NOT_RIGHT, NOT_FRONT = range(
 # What stood before in the block: an action 0 to 4, nothing, or a construct.
 START, AFTER = 5, 6
 NOTHING = -1
+# Why a program is dropped.
+BREAKS_RULE, TOO_COMMON, NOT_COVERABLE, NO_WORLDS = range(4)
+WORLDS = 6  # of a program in the original dataset
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,7 @@ class Grammar:
     """Probabilities of the choices, and weights of whole programs by five of their counts."""
 
     sizes: NDArray[np.float64]  # (block, depth, statements)
-    control: NDArray[np.float64]  # (block, depth): a statement is a construct
+    control: NDArray[np.float64]  # (block, depth, statements): one of them is a construct
     constructs: NDArray[np.float64]  # (block, construct)
     conditions: NDArray[np.float64]  # (construct, condition)
     actions: NDArray[np.float64]  # (what stood before, action)
@@ -64,12 +73,40 @@ class Grammar:
         return {f.name: np.asarray(getattr(self, f.name)).round(5).tolist() for f in fields(self)}
 
 
+@dataclass(frozen=True)
+class Examples:
+    """Programs with worlds before and after, (n, k, 260), the draws of each, what was dropped."""
+
+    programs: NDArray[np.uint8]
+    inputs: NDArray[np.uint8]
+    outputs: NDArray[np.uint8]
+    tries: NDArray[np.int64]
+    dropped: NDArray[np.int64]  # by reason: BREAKS_RULE …
+
+
 def original_programs(
     rng: np.random.Generator, n: int, grammar: Grammar | None = None
 ) -> tuple[NDArray[np.uint8], int]:
     """Draw ``n`` programs as rows of token ids; also return how many were drawn for them."""
+    made = original_examples(rng, n, 0, grammar)
+    return made.programs, n + int(made.dropped.sum())
+
+
+def original_examples(
+    rng: np.random.Generator, n: int, k: int, grammar: Grammar | None = None
+) -> Examples:
+    """Draw ``n`` programs with k worlds each, valid as in the original dataset."""
     chosen = grammar or original_grammar()
-    return sample_original(rng, n, *(getattr(chosen, field.name) for field in fields(chosen)))
+    tables = tuple(getattr(chosen, field.name) for field in fields(chosen))
+    made = Examples(
+        np.zeros((n, MAX_LENGTH), np.uint8),
+        np.empty((n, k, BYTES), np.uint8),
+        np.empty((n, k, BYTES), np.uint8),
+        np.zeros(n, np.int64),
+        np.zeros(4, np.int64),
+    )
+    _sample(chance(rng), tables, made.programs, made.inputs, made.outputs, made.tries, made.dropped)
+    return made
 
 
 @cache
@@ -79,25 +116,25 @@ def original_grammar() -> Grammar:
     return Grammar.from_dict(json.loads(text))
 
 
-@compiled
+@compiled_inner
 def topic(condition: int) -> int:
     """Return what a condition asks about: 0 markers, 1 left, 2 right, 3 front."""
     return max(0, condition - 1) if condition <= FRONT else condition - 4
 
 
-@compiled
+@compiled_inner
 def is_negative(condition: int) -> bool:
     """Whether a condition says that something is not there."""
     return condition == NO_MARKERS or condition > FRONT
 
 
-@compiled
-def _pick(rng: np.random.Generator, weights: NDArray[np.float64]) -> int:
+@compiled_inner
+def _pick(state: NDArray[np.uint64], weights: NDArray[np.float64]) -> int:
     """Choose by weight; −1 where all are zero."""
     total = weights.sum()
     if total <= 0:
         return -1
-    left = rng.random() * total
+    left = uniform(state) * total
     last = -1
     for i in range(len(weights)):
         if weights[i] > 0:
@@ -109,24 +146,19 @@ def _pick(rng: np.random.Generator, weights: NDArray[np.float64]) -> int:
 
 
 @compiled
-def sample_original(
-    rng: np.random.Generator,
-    n: int,
-    sizes: NDArray[np.float64],
-    control: NDArray[np.float64],
-    constructs: NDArray[np.float64],
-    conditions: NDArray[np.float64],
-    actions: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    by_length: NDArray[np.float64],
-    by_actions: NDArray[np.float64],
-    by_constructs: NDArray[np.float64],
-    by_nesting: NDArray[np.float64],
-    by_statements: NDArray[np.float64],
-    largest: float,
-) -> tuple[NDArray[np.uint8], int]:
-    """Draw ``n`` programs; also return how many were drawn for them."""
-    programs = np.zeros((n, MAX_LENGTH), dtype=np.uint8)
+def _sample(
+    state: NDArray[np.uint64],
+    grammar: tuple[Any, ...],
+    programs: NDArray[np.uint8],
+    inputs: NDArray[np.uint8],
+    outputs: NDArray[np.uint8],
+    tries: NDArray[np.int64],
+    dropped: NDArray[np.int64],
+) -> None:
+    """Draw programs, and their worlds where there is room for any; count what is dropped."""
+    sizes, control, constructs, conditions, actions, counts = grammar[:6]
+    by_length, by_actions, by_constructs, by_nesting, by_statements, largest = grammar[6:]
+    n, k = len(programs), inputs.shape[1]
     blocks = np.zeros((MAX_DEPTH + 2, 6), dtype=np.int64)
     facts = np.zeros(5, dtype=np.int64)
     weights = np.empty(8)
@@ -134,28 +166,57 @@ def sample_original(
     places = np.zeros(MAX_LENGTH + 1, dtype=np.int16)
     stack = np.empty((MAX_LENGTH + 1, 4), dtype=np.int64)
     now = np.empty(5, dtype=np.int64)
-    reach = np.zeros((2, MAX_LENGTH + 1, STATES), dtype=np.bool_)
-    row, drawn = 0, 0
+    prefix = np.empty(SIZE, dtype=np.int64)
+    acts = np.zeros((2, MAX_LENGTH + 1), dtype=np.uint8)
+    before, after, left = hidden_rooms(k if k > 0 else WORLDS)
+    cover_before, cover_after, cover_left = hidden_rooms(1)
+    room = run_room()
+    row = 0
+    if k > 0:
+        inputs[:], outputs[:] = UNKNOWN, UNKNOWN
     while row < n:
-        drawn += 1
+        program = programs[row]
         fits = _draw(
-            rng, sizes, control, constructs, conditions, actions, counts,
-            programs[row], blocks, facts, weights,
+            state, sizes, control, constructs, conditions, actions, counts,
+            program, blocks, facts, weights,
         )  # fmt: skip
         if not fits:
+            dropped[BREAKS_RULE] += 1
             continue
         weight = by_length[facts[0]] * by_actions[facts[1]] * by_constructs[facts[2]]
         weight *= by_nesting[facts[3]] * by_statements[facts[4]]
-        if rng.random() * largest < weight:
-            code[:] = 0
-            compile_row(programs[row], code, places, stack, now)
-            row += not is_foregone(code, reach)
-    return programs, drawn
+        if uniform(state) * largest >= weight:
+            dropped[TOO_COMMON] += 1
+            continue
+        code[:] = 0
+        compile_row(program, code, places, stack, now)
+        if not (
+            read_prefix(code, prefix, room[0])
+            and can_act_everywhere(code, acts)
+            and is_coverable(
+                state, code, now[TESTS], cover_after[0], cover_before[0], cover_left[0], room
+            )
+        ):
+            dropped[NOT_COVERABLE] += 1
+            continue
+        if k > 0:
+            before, after = inputs[row], outputs[row]
+        status, tries[row] = draw_set(
+            state, code, now[TESTS], ORIGINAL, 0, ORIGINAL_BUDGET,
+            before, after, left, prefix, room,
+        )  # fmt: skip
+        if status != MADE:
+            dropped[NO_WORLDS] += 1
+            continue
+        for j in range(k):
+            reveal_all(after[j], (state, left[j], before[j]))
+            left[j, LOOKED] = 0
+        row += 1
 
 
-@compiled
+@compiled_inner
 def _draw(  # noqa: PLR0915 - one pass over the stack of blocks
-    rng: np.random.Generator,
+    state: NDArray[np.uint64],
     sizes: NDArray[np.float64],
     control: NDArray[np.float64],
     constructs: NDArray[np.float64],
@@ -176,7 +237,7 @@ def _draw(  # noqa: PLR0915 - one pass over the stack of blocks
     program[0], program[1], program[2] = t.DEF, t.RUN, t.OPEN_RUN
     at, depth, deepest, done, made = 3, 0, 0, 0, 0
     moves, marks = 0, 0
-    _open(rng, sizes, blocks, 0, IN_RUN, NOTHING)
+    _open(state, sizes, blocks, 0, IN_RUN, NOTHING)
     statements = blocks[0, 2]
     while depth >= 0:
         block = blocks[depth]
@@ -187,26 +248,29 @@ def _draw(  # noqa: PLR0915 - one pass over the stack of blocks
             if kind == IN_THEN:
                 program[at], program[at + 1], program[at + 2] = t.CLOSE_IF, t.ELSE, t.OPEN_ELSE
                 at += 3
-                _open(rng, sizes, blocks, depth, IN_ELSE, block[3])
+                _open(state, sizes, blocks, depth, IN_ELSE, block[3])
                 continue
             program[at] = _closing(kind)
             at += 1
             depth -= 1
             continue
         block[1] -= 1
-        if depth < MAX_DEPTH and rng.random() < control[block[0], depth]:
-            chosen = _construct(rng, constructs, block, weights)
+        if (
+            depth < MAX_DEPTH
+            and uniform(state) < control[block[0], depth, min(block[2], SIZES) - 1]
+        ):
+            chosen = _construct(state, constructs, block, weights)
             if chosen < 0:
                 return False
             made += 1
             condition = NOTHING
             if chosen == REPEAT:
                 program[at] = t.REPEAT
-                program[at + 1] = t.FIRST_COUNT + 2 + _pick(rng, counts)
+                program[at + 1] = t.FIRST_COUNT + 2 + _pick(state, counts)
                 program[at + 2] = t.OPEN_REPEAT
                 at += 3
             else:
-                condition = _condition(rng, conditions, chosen, block, weights)
+                condition = _condition(state, conditions, chosen, block, weights)
                 if condition < 0:
                     return False
                 at = _write_test(program, at, chosen, condition)
@@ -215,9 +279,9 @@ def _draw(  # noqa: PLR0915 - one pass over the stack of blocks
             depth += 1
             deepest = max(deepest, depth)
             inner = (IN_REPEAT, IN_WHILE, IN_THEN, IN_IF)[chosen]
-            _open(rng, sizes, blocks, depth, inner, condition)
+            _open(state, sizes, blocks, depth, inner, condition)
         else:
-            action = _action(rng, actions, block, weights)
+            action = _action(state, actions, block, weights)
             if action < 0:
                 return False
             program[at] = t.FIRST_ACTION + action
@@ -233,21 +297,21 @@ def _draw(  # noqa: PLR0915 - one pass over the stack of blocks
     return done < 18 and made < 8
 
 
-@compiled
+@compiled_inner
 def _open(
-    rng: np.random.Generator,
+    state: NDArray[np.uint64],
     sizes: NDArray[np.float64],
     blocks: NDArray[np.int64],
     depth: int,
     kind: int,
     condition: int,
 ) -> None:
-    size = 1 + _pick(rng, sizes[kind, depth])
+    size = 1 + _pick(state, sizes[kind, depth])
     blocks[depth, 0], blocks[depth, 1], blocks[depth, 2] = kind, size, size
     blocks[depth, 3], blocks[depth, 4], blocks[depth, 5] = condition, START, NOTHING
 
 
-@compiled
+@compiled_inner
 def _closing(kind: int) -> int:
     if kind == IN_RUN:
         return t.CLOSE_RUN
@@ -258,7 +322,7 @@ def _closing(kind: int) -> int:
     return t.CLOSE_IF if kind == IN_IF else t.CLOSE_ELSE
 
 
-@compiled
+@compiled_inner
 def _known(block: NDArray[np.int64]) -> tuple[int, bool]:
     """Return the condition that is known here, and whether it holds; NOTHING where none is."""
     if block[4] == START and block[3] != NOTHING:
@@ -268,9 +332,9 @@ def _known(block: NDArray[np.int64]) -> tuple[int, bool]:
     return NOTHING, False
 
 
-@compiled
+@compiled_inner
 def _construct(
-    rng: np.random.Generator,
+    state: NDArray[np.uint64],
     constructs: NDArray[np.float64],
     block: NDArray[np.int64],
     weights: NDArray[np.float64],
@@ -279,12 +343,12 @@ def _construct(
         weights[i] = constructs[block[0], i]
     if block[0] == IN_WHILE and block[2] == 1:
         weights[IF] = 0  # a WHILE is never just an IF
-    return _pick(rng, weights[:4])
+    return _pick(state, weights[:4])
 
 
-@compiled
+@compiled_inner
 def _condition(
-    rng: np.random.Generator,
+    state: NDArray[np.uint64],
     conditions: NDArray[np.float64],
     construct: int,
     block: NDArray[np.int64],
@@ -298,12 +362,12 @@ def _condition(
             weights[i] = 0
         if block[4] == 4 and topic(i) == 0 and (construct != WHILE or i == NO_MARKERS):
             weights[i] = 0  # after putMarker a marker is there
-    return _pick(rng, weights)
+    return _pick(state, weights)
 
 
-@compiled
+@compiled_inner
 def _action(
-    rng: np.random.Generator,
+    state: NDArray[np.uint64],
     actions: NDArray[np.float64],
     block: NDArray[np.int64],
     weights: NDArray[np.float64],
@@ -322,10 +386,10 @@ def _action(
             weights[3] = 0  # there is no marker
     if block[0] == IN_WHILE and block[1] == 0 and block[3] == MARKERS:
         weights[4] = 0  # WHILE markersPresent never ends in putMarker
-    return _pick(rng, weights[:5])
+    return _pick(state, weights[:5])
 
 
-@compiled
+@compiled_inner
 def _write_test(program: NDArray[np.uint8], at: int, construct: int, condition: int) -> int:
     program[at] = (t.REPEAT, t.WHILE, t.IFELSE, t.IF)[construct]
     program[at + 1] = t.OPEN_CONDITION

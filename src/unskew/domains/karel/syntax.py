@@ -270,24 +270,37 @@ class _Readable:
         _refuse(line, 1, "the end", wanted)
 
 
-def to_readable(program: Program) -> str:
-    """Print the paper's form, indented by four spaces."""
+@dataclass(frozen=True)
+class Line:
+    """A line of the readable form: its depth, and the token its statement begins with."""
+
+    text: str
+    depth: int
+    place: int
+
+
+def to_readable(program: Program, indent: int = 4) -> str:
+    """Print the paper's form."""
+    return "\n".join(" " * indent * line.depth + line.text for line in readable_lines(program))
+
+
+def readable_lines(program: Program) -> list[Line]:
+    """Return the lines of the paper's form, each without its indentation."""
     if compile_programs(program.reshape(1, -1)).status[0] != FINE:
         raise UnskewError(f"{to_tokens(program)!r} is no program; parse it to see why")
-    lines: list[str] = []
+    lines: list[Line] = []
     texts = t.to_texts(program)
     depth, at = 0, 0
     while at < len(texts):
         word = texts[at]
-        pad = "    " * depth
         if word == "DEF":
-            lines.append("def main():")
+            lines.append(Line("def main():", depth, at))
             at += 2
         elif word in t.ACTIONS:
-            lines.append(f"{pad}{word}()")
+            lines.append(Line(f"{word}()", depth, at))
             at += 1
         elif word == "REPEAT":
-            lines.append(f"{pad}repeat({texts[at + 1][2:]}):")
+            lines.append(Line(f"repeat({texts[at + 1][2:]}):", depth, at))
             at += 2
         elif word in ("IF", "IFELSE", "WHILE"):
             end = at + 2
@@ -295,15 +308,16 @@ def to_readable(program: Program) -> str:
             while texts[end] == "not":
                 nots, end = nots + 1, end + 2
             condition = "not " * nots + texts[end] + "()"
-            lines.append(f"{pad}{'while' if word == 'WHILE' else 'if'}({condition}):")
+            keyword = "while" if word == "WHILE" else "if"
+            lines.append(Line(f"{keyword}({condition}):", depth, at))
             at = end + 2 + nots
         elif word == "ELSE":
-            lines.append(f"{pad}else:")
+            lines.append(Line("else:", depth, at))
             at += 1
         else:
             depth += 1 if word.endswith("(") else -1
             at += 1
-    return "\n".join(lines)
+    return lines
 
 
 def _read_lines(text: str) -> list[tuple[int, list[_Word]]]:

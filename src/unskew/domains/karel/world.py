@@ -67,6 +67,29 @@ def make_world(
     return world
 
 
+def from_bytes(packed: bytes) -> NDArray[np.uint8]:
+    """Return packed worlds that lie end to end as (n, 260), refusing bytes that are none."""
+    if not packed or len(packed) % BYTES:
+        raise UnskewError(
+            f"the worlds have {len(packed)} bytes; give one world or more of {BYTES} bytes each"
+        )
+    worlds = np.frombuffer(packed, dtype=np.uint8).reshape(-1, BYTES)
+    cells = worlds[:, :CELLS]
+    rows, columns = np.divmod(np.arange(CELLS), SIDE)
+    height, width, position = (worlds[:, [part]] for part in (HEIGHT, WIDTH, POSITION))
+    inside = (rows < height) & (columns < width)
+    fits = (height >= SMALLEST) & (height <= SIDE) & (width >= SMALLEST) & (width <= SIDE)
+    contents = np.where(inside, (cells <= MAX_MARKERS) | (cells == WALL), cells == WALL)
+    stands = np.take_along_axis(cells, position.astype(np.int64), axis=1) != WALL
+    fine = fits & stands & (worlds[:, [FACING]] < len(DIRECTIONS)) & contents.all(1, keepdims=True)
+    if not fine.all():
+        raise UnskewError(
+            f"the bytes of world {int(np.argmin(fine[:, 0])) + 1} are no packed world; "
+            "pack it with from_picture, from_json or make_world"
+        )
+    return worlds
+
+
 def grid_of(world: World) -> NDArray[np.uint8]:
     """Return the cells inside the grid, (height, width), row 0 at the bottom."""
     return world[:CELLS].reshape(SIDE, SIDE)[: world[HEIGHT], : world[WIDTH]]

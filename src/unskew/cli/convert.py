@@ -1,0 +1,48 @@
+"""The command that writes examples in another form: convert."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unskew.cli.data import Json, Seed, Settings, read_settings
+from unskew.cli.progress import progress
+
+
+def convert(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="IN", help="A dataset, a .parquet or .jsonl file, or with -n a source."
+        ),
+    ],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="A .parquet or .jsonl file.")],
+    form: Annotated[
+        str | None,
+        typer.Option("--as", metavar="FORM", help="records: the original Karel dataset's JSONL."),
+    ] = None,
+    n: Annotated[int | None, typer.Option("-n", help="Examples to read; all of what ends.")] = None,
+    seed: Seed = 0,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Write examples as one Parquet or JSONL file, or in a form of others."""
+    from unskew.converting import convert as run
+
+    with progress(f"converting {target}", n) as advance:
+        rows = run(
+            target,
+            output,
+            form,
+            n,
+            seed=seed,
+            settings=read_settings(settings),
+            advance=advance,
+        )
+    if as_json:
+        typer.echo(json.dumps({"file": str(output), "rows": rows}))
+    else:
+        typer.echo(f"wrote {output} ({rows:,} examples)")

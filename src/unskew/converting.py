@@ -1,0 +1,148 @@
+"""One file of examples from anything that can be read: Parquet, JSONL, or a form of others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unskew.domain import Domain, example_data
+from unskew.errors import UnskewError, check_count, unknown
+from unskew.files import check_writable, written_whole
+from unskew.targets import FILES, Target, open_target
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from unskew.batch import Batch
+
+
+def convert(
+    target: Any,
+    path: str | Path,
+    form: str | None = None,
+    n: int | None = None,
+    *,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    advance: Callable[[int], None] = lambda _: None,
+) -> int:
+    """Write the examples of ``target`` as one .parquet or .jsonl file; return how many.
+
+    ``target`` is what ``audit`` takes; of what is endless, ``n`` says how many. ``form`` names
+    a form that is not ours (``records``: the JSONL of the original Karel dataset).
+    """
+    path = Path(path)
+    if path.suffix not in FILES:
+        raise UnskewError(
+            f"{path} has the suffix {path.suffix!r}; allowed are {', '.join(FILES)}: "
+            "rename the file"
+        )
+    opened = open_target(target, settings, seed)
+    if n is not None:
+        check_count("n", n, "convert at least one example")
+    elif opened.endless:
+        raise UnskewError(f"{opened.label} does not end; say how many examples: n, in a shell -n")
+    write = _writer(opened, path, form)
+    check_writable(path)
+    return write(_counted(opened, n, advance))
+
+
+def _writer(opened: Target, path: Path, form: str | None) -> Callable[[Iterator[Batch]], int]:
+    if form is None and path.suffix == ".parquet":
+        return lambda batches: _write_parquet(batches, path)
+    domain = opened.domain
+    if form is None:
+        return lambda batches: _write_jsonl(batches, path, lambda row, _: example_data(row, domain))
+    if path.suffix != ".jsonl":
+        raise UnskewError(f"{path} cannot hold {form!r}; it is JSON: name a .jsonl file")
+    made = _form(opened.label, domain, form)
+    return lambda batches: _write_jsonl(batches, path, made)
+
+
+def _form(label: str, domain: Domain | None, form: str) -> Callable[[Any, int], Any]:
+    if domain is None:
+        raise UnskewError(
+            f"{label} is of no domain, so it has no form {form!r}; leave out the form"
+        )
+    if form not in domain.forms:
+        raise unknown(f"form of {domain.name}", form, domain.forms)
+    return domain.forms[form]
+
+
+def _counted(opened: Target, n: int | None, advance: Callable[[int], None]) -> Iterator[Batch]:
+    """Read the batches, refusing a target that has none."""
+    seen = 0
+    for batch in opened.read(n):
+        yield batch
+        seen += len(batch)
+        advance(len(batch))
+    if not seen:
+        raise UnskewError(f"{opened.label} gave no examples; there is nothing to convert")
+
+
+def _write_parquet(batches: Iterator[Batch], path: Path) -> int:
+    import pyarrow.parquet as pq
+
+    rows, writer = 0, None
+    with written_whole(path) as beside:
+        try:
+            for batch in batches:
+                table = batch.to_arrow()
+                if writer is None:
+                    writer = pq.ParquetWriter(beside, table.schema, compression="zstd")
+                writer.write_table(_alike(table, writer.schema, rows))
+                rows += len(table)
+        finally:
+            if writer is not None:
+                writer.close()
+    return rows
+
+
+def _alike(table: pa.Table, schema: pa.Schema, rows: int) -> pa.Table:
+    """Give a table the columns of the first one, or say that it has others."""
+    import pyarrow as pa
+
+    if table.schema.equals(schema):
+        return table
+    try:
+        if set(table.column_names) != set(schema.names):
+            raise KeyError(*(set(table.column_names) ^ set(schema.names)))
+        return table.select(schema.names).cast(schema)
+    except (pa.ArrowException, KeyError) as error:
+        reason = str(error).splitlines()[0]
+        raise UnskewError(
+            f"the columns are not the same in all rows (from row {rows + 1} on: {reason}); write "
+            "a .jsonl file, or make them equal"
+        ) from error
+
+
+def _write_jsonl(batches: Iterator[Batch], path: Path, made: Callable[[Any, int], Any]) -> int:
+    rows = 0
+    with written_whole(path) as beside, beside.open("w", encoding="utf-8", newline="\n") as file:
+        for batch in batches:
+            for example in batch.examples():
+                file.write(_line(example, rows, made) + "\n")
+                rows += 1
+    return rows
+
+
+def _line(example: Any, number: int, made: Callable[[Any, int], Any]) -> str:
+    try:
+        return json.dumps(made(example, number), ensure_ascii=False, allow_nan=False, default=_data)
+    except UnskewError as error:
+        raise UnskewError(f"row {number + 1}: {error}") from error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UnskewError(
+            f"row {number + 1} cannot be JSON ({error}); write a .parquet file"
+        ) from error
+
+
+def _data(value: Any) -> Any:
+    """Turn what NumPy holds into what JSON can hold."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"it holds {type(value).__name__}")

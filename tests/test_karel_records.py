@@ -1,0 +1,364 @@
+"""The original dataset's records: read, written, refused, converted, recognised in a file."""
+
+import copy
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import unskew
+from tests.naive import karel as twin
+from unskew.batch import Batch
+from unskew.converting import convert
+from unskew.domains import load_domain
+from unskew.domains.karel import from_picture, parse, run, to_tokens
+from unskew.domains.karel.records import (
+    from_record,
+    numbered_record,
+    program_json,
+    read_row,
+    tensor_text,
+    to_record,
+    write_row,
+)
+from unskew.domains.karel.tokens import to_ids
+from unskew.domains.karel.world import BYTES, from_bytes, from_json, to_tensor
+from unskew.errors import UnskewError
+from unskew.targets import open_target
+
+RECORDS = Path(__file__).parents[2] / "shared" / "msr" / "records.jsonl"
+
+
+def random_examples(n, seed=0, worlds=3):
+    """Examples of random programs that end well on random worlds."""
+    rng = np.random.default_rng(seed)
+    found = []
+    while len(found) < n:
+        program = to_ids(twin.random_program(rng))
+        packed = np.stack([from_json(twin.to_json(twin.random_world(rng))) for _ in range(60)])
+        ran = run(program[None], packed)
+        fine = np.flatnonzero(ran.status == 0)[:worlds]
+        if len(fine) == worlds:
+            found.append(
+                {
+                    "program": to_tokens(program),
+                    "inputs": packed[fine].tobytes(),
+                    "outputs": ran.worlds[fine].tobytes(),
+                }
+            )
+    return found
+
+
+EXAMPLE = {
+    "program": to_tokens(parse("def main():\n    while(frontIsClear()): move()\n    putMarker()")),
+    "inputs": b"".join(from_picture(p).tobytes() for p in (">. . 2\n. # .", ". >.\n. #")),
+    "outputs": b"".join(from_picture(p).tobytes() for p in (". . >3\n. # .", ". >1\n. #")),
+}
+
+
+@pytest.fixture
+def records():
+    if not RECORDS.exists():
+        pytest.skip("the dataset's records are not here")
+    return [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+
+
+def test_every_surviving_record_comes_back_to_the_letter(records):
+    for record in records:
+        example = from_record(record)
+        assert json.dumps(to_record(example, record["guid"])) == json.dumps(record)
+        batch = Batch.from_arrow(pa.Table.from_pylist([example]))
+        assert load_domain("karel").check(batch).all()
+
+
+def test_random_examples_come_back():
+    for number, example in enumerate(random_examples(60)):
+        record = json.loads(json.dumps(to_record(example, "g")))
+        assert from_record(record) == example
+        assert read_row(json.loads(json.dumps(write_row(example)))) == example
+        assert read_row(example) == example
+        for pair, world in zip(record["examples"], from_bytes(example["inputs"]), strict=True):
+            on = {int(entry.split(":")[0]) for entry in pair["inpgrid_tensor"].split()}
+            assert on == set(np.flatnonzero(to_tensor(world).reshape(-1)).tolist())
+            program = twin.parse(record["program_tokens"])
+            assert (
+                pair["actions"] == twin.run(program, twin.from_json(pair["inpgrid_json"])).actions
+            )
+        assert (
+            numbered_record(example, number)["guid"] != numbered_record(example, number + 1)["guid"]
+        )
+
+
+def test_the_json_of_every_construct():
+    text = (
+        "DEF run m( IFELSE c( not c( frontIsClear c) c) i( move i) ELSE e( "
+        "REPEAT R=3 r( turnLeft r) WHILE c( markersPresent c) w( pickMarker w) e) "
+        "IF c( leftIsClear c) i( putMarker i) m)"
+    )
+    assert program_json(parse(text)) == {
+        "run": [
+            {
+                "condition": {"condition": {"type": "frontIsClear"}, "type": "not"},
+                "elseBody": [
+                    {"body": [{"type": "turnLeft"}], "times": 3, "type": "repeat"},
+                    {
+                        "body": [{"type": "pickMarker"}],
+                        "condition": {"type": "markersPresent"},
+                        "type": "while",
+                    },
+                ],
+                "ifBody": [{"type": "move"}],
+                "type": "ifElse",
+            },
+            {"body": [{"type": "putMarker"}], "condition": {"type": "leftIsClear"}, "type": "if"},
+        ]
+    }
+
+
+def test_the_order_of_a_tensor_does_not_matter():
+    record = to_record(EXAMPLE, "g")
+    pair = record["examples"][0]
+    pair["inpgrid_tensor"] = " ".join(reversed(pair["inpgrid_tensor"].split())) + " 7:0.0"
+    assert from_record(record) == EXAMPLE
+
+
+def put(path, value):
+    def change(record):
+        *way, last = path
+        for key in way:
+            record = record[key]
+        record[last] = value
+
+    return change
+
+
+def drop(*path):
+    def change(record):
+        *way, last = path
+        for key in way:
+            record = record[key]
+        del record[last]
+
+    return change
+
+
+PAIR = ("examples", 0)
+WALLS = tensor_text(from_picture(">. . 2\n. # #"))
+BAD = {
+    "no guid": (drop("guid"), "has no 'guid'"),
+    "no tokens": (drop("program_tokens"), "has no 'program_tokens'"),
+    "no tensor": (drop(*PAIR, "outgrid_tensor"), "example 0 has no 'outgrid_tensor'"),
+    "no hero": (drop(*PAIR, "inpgrid_json", "hero"), "example 0, inpgrid: the grid cannot be"),
+    "no examples": (put(("examples",), []), "has no examples"),
+    "examples of another kind": (put(("examples",), "x"), "has no examples"),
+    "example of another kind": (put(PAIR, 3), "example 0 is int"),
+    "wrong index": (put((*PAIR, "example_index"), 1), "example_index 1; renumber"),
+    "wrong token": (put(("program_tokens", 3), "jump"), "found 'jump'"),
+    "two tokens in one": (
+        put(("program_tokens",), ["DEF run", "m(", "move", "m)"]),
+        "two tokens in one text",
+    ),
+    "tokens in one text": (put(("program_tokens",), "DEF run m( move m)"), "no list of texts"),
+    "another program": (put(("program_json",), {"run": [{"type": "move"}]}), "two programs"),
+    "crashed": (put((*PAIR, "outgrid_json", "crashed"), True), "outgrid has crashed True"),
+    "crashed not said": (drop(*PAIR, "outgrid_json", "crashed"), "outgrid has crashed None"),
+    "grid of another kind": (put((*PAIR, "inpgrid_json"), "x"), "inpgrid is str"),
+    "ten markers": (put((*PAIR, "inpgrid_json", "markers"), "1:2:10"), "has 10 markers"),
+    "two worlds": (put((*PAIR, "inpgrid_tensor"), WALLS), "JSON and its tensor are two worlds"),
+    "tensor of another kind": (put((*PAIR, "inpgrid_tensor"), [1]), "no text of index:1.0"),
+    "tensor out of range": (put((*PAIR, "inpgrid_tensor"), "5184:1.0"), "more than zeros and ones"),
+    "tensor of twos": (put((*PAIR, "inpgrid_tensor"), "1:2.0"), "more than zeros and ones"),
+    "other actions": (put((*PAIR, "actions"), ["move"]), "not those that the program executes"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_record_that_contradicts_itself_is_refused(case):
+    change, message = BAD[case]
+    record = copy.deepcopy(to_record(EXAMPLE, "g"))
+    change(record)
+    with pytest.raises(UnskewError, match="(?s)" + message.replace("(", "\\(")) as caught:
+        from_record(record)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_output_that_the_program_does_not_make_is_refused():
+    record = to_record(EXAMPLE, "g")
+    pair = record["examples"][1]
+    pair["outgrid_json"], pair["outgrid_tensor"] = pair["inpgrid_json"], pair["inpgrid_tensor"]
+    with pytest.raises(UnskewError, match="example 1: the program does not make its output"):
+        from_record(record)
+    with pytest.raises(UnskewError, match="does not make its output"):
+        to_record({**EXAMPLE, "outputs": EXAMPLE["inputs"]}, "g")
+
+
+def test_a_run_that_crashes_is_refused():
+    crashing = {**EXAMPLE, "program": "DEF run m( pickMarker m)", "outputs": EXAMPLE["inputs"]}
+    with pytest.raises(UnskewError, match="does not end well on its input"):
+        to_record(crashing, "g")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"answer": 1},
+        {"program": "print()", "inputs": [1], "outputs": [2]},
+        {"program": "DEF run m( move m)", "inputs": [1], "outputs": [2]},
+        {"program": 3, "inputs": b"", "outputs": b""},
+        {"guid": 1, "examples": []},
+        {**EXAMPLE, "more": 1},
+    ],
+)
+def test_rows_of_others_are_not_taken_for_karel(row):
+    assert read_row(row) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"inputs": EXAMPLE["inputs"][:BYTES]}, "1 inputs and 2 outputs"),
+        ({"inputs": b"abc"}, "3 bytes"),
+        ({"inputs": b""}, "0 bytes"),
+        ({"inputs": b"\xfa" * 2 * BYTES}, "world 1 are no packed world"),
+        ({"program": "DEF run m( m)"}, "found 'm\\)'"),
+    ],
+)
+def test_columns_that_hold_no_example_are_refused(change, message):
+    with pytest.raises(UnskewError, match=message):
+        read_row({**EXAMPLE, **change})
+
+
+@pytest.mark.parametrize(("byte", "value"), [(256, 1), (257, 17), (259, 4), (5, 0), (0, 10)])
+def test_bytes_are_a_world_or_refused(byte, value):
+    world = bytearray(EXAMPLE["inputs"][:BYTES])
+    assert from_bytes(bytes(world)).shape == (1, BYTES)
+    world[byte] = value
+    with pytest.raises(UnskewError, match="no packed world"):
+        from_bytes(bytes(world))
+
+
+def test_karel_on_a_wall_is_no_world():
+    world = bytearray(EXAMPLE["inputs"][:BYTES])
+    world[258] = 1
+    with pytest.raises(UnskewError, match="no packed world"):
+        from_bytes(bytes(world))
+
+
+# Files.
+
+
+def write_records(path, examples):
+    lines = [json.dumps(numbered_record(example, i)) for i, example in enumerate(examples)]
+    Path(path).write_text("\n".join(lines) + "\n")
+
+
+def read(path):
+    return [row for batch in open_target(str(path)).read(None) for row in batch.examples()]
+
+
+def test_files_of_every_form_are_one_thing(tmp_path, run):
+    examples = random_examples(5, seed=3)
+    source = tmp_path / "records.jsonl"
+    write_records(source, examples)
+    opened = open_target(str(source))
+    assert opened.domain is load_domain("karel")
+    assert read(source) == examples
+    for number, (suffix, form) in enumerate(
+        [(".parquet", None), (".jsonl", None), (".parquet", None), (".jsonl", "records")]
+    ):
+        made = tmp_path / f"{number}{suffix}"
+        options = ("--as", form) if form else ()
+        code, out, _ = run("convert", source, made, *options, "--json")
+        assert (code, json.loads(out)) == (0, {"file": str(made), "rows": 5})
+        assert read(made) == examples
+        assert open_target(made).domain is load_domain("karel")
+        source = made
+    assert source.read_text() == (tmp_path / "records.jsonl").read_text()
+    whole = unskew.audit(tmp_path / "0.parquet")
+    assert (whole.n, whole.distinct) == (5, 5)
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_show_reads_records_and_prints_grids(tmp_path, run):
+    examples = random_examples(2, seed=4)
+    write_records(tmp_path / "r.jsonl", examples)
+    code, out, _ = run("show", tmp_path / "r.jsonl")
+    assert (code, out.count("def main():"), out.count("pair 3")) == (0, 2, 2)
+    rows = json.loads(run("show", tmp_path / "r.jsonl", "--json")[1])
+    assert [read_row(row) for row in rows] == examples
+
+
+def test_a_folder_of_parts_without_a_recipe_is_recognised(tmp_path):
+    examples = random_examples(4, seed=5)
+    for part in (0, 1):
+        table = pa.Table.from_pylist(examples[2 * part : 2 * part + 2])
+        pq.write_table(table, tmp_path / f"train-{part}.parquet")
+    assert open_target(tmp_path).domain is load_domain("karel")
+    assert read(tmp_path) == examples
+
+
+@pytest.mark.parametrize("command", ["show", "audit", "convert"])
+def test_what_is_wrong_in_a_file_is_said_with_its_row(tmp_path, run, command):
+    write_records(tmp_path / "r.jsonl", [EXAMPLE, EXAMPLE])
+    with (tmp_path / "r.jsonl").open("a") as file:
+        file.write(json.dumps({**numbered_record(EXAMPLE, 2), "program_json": {}}) + "\n")
+    more = (tmp_path / "out.parquet",) if command == "convert" else ()
+    code, out, err = run(command, tmp_path / "r.jsonl", *more)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "r.jsonl row 3: program_json and program_tokens are two programs" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["r.jsonl"]
+
+
+def test_a_broken_first_record_and_a_stranger_are_said_too(tmp_path, run):
+    broken = numbered_record(EXAMPLE, 0)
+    del broken["guid"]
+    (tmp_path / "a.jsonl").write_text(json.dumps(broken))
+    assert "a.jsonl row 1: the record has no 'guid'" in run("audit", tmp_path / "a.jsonl")[2]
+    lines = [json.dumps(numbered_record(EXAMPLE, 0)), '{"answer": 1}']
+    (tmp_path / "b.jsonl").write_text("\n".join(lines))
+    assert "b.jsonl row 2 is no example of karel" in run("show", tmp_path / "b.jsonl")[2]
+
+
+def test_a_table_with_gaps_is_refused(tmp_path, run):
+    rows = [EXAMPLE, {**EXAMPLE, "outputs": None}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "x.parquet")
+    code, _, err = run("audit", tmp_path / "x.parquet")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "column 'outputs' has 1 rows without a value" in err
+
+
+# Converting what is no Karel.
+
+
+def test_files_of_others_are_converted(tmp_path):
+    rows = [{"a": i, "b": [f"{i}", None]} for i in range(5000)]
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert convert(tmp_path / "x.jsonl", tmp_path / "x.parquet") == 5000
+    assert convert(tmp_path / "x.parquet", tmp_path / "y.jsonl", n=4999) == 4999
+    assert read(tmp_path / "y.jsonl") == rows[:4999]
+    assert convert(["a", "b"], tmp_path / "z.parquet") == 2
+    assert read(tmp_path / "z.parquet") == ["a", "b"]
+    assert convert(lambda rng: rng.integers(3), tmp_path / "n.jsonl", n=4) == 4
+    assert set(read(tmp_path / "n.jsonl")) <= {0, 1, 2}
+    assert convert("calculator/dcfg", tmp_path / "c.parquet", n=10, settings={"p": 0.3}) == 10
+
+
+@pytest.mark.parametrize(
+    ("rows", "name", "message"),
+    [
+        ([{"a": b"\x00"}], "o.jsonl", "row 1 cannot be JSON .it holds bytes"),
+        ([{"a": 1.0}, {"a": float("nan")}], "o.jsonl", "row 2 cannot be JSON"),
+        ([{"a": 1}] * 4096 + [{"a": "x"}], "o.parquet", "from row 4097 on"),
+        ([{"a": 1}] * 4096 + [{"b": 1}], "o.parquet", "not the same in all rows"),
+        ([], "o.parquet", "no examples"),
+        ([1], "o.csv", "allowed are .parquet, .jsonl"),
+    ],
+)
+def test_what_cannot_be_converted_is_said_and_nothing_written(tmp_path, rows, name, message):
+    with pytest.raises(UnskewError, match=message) as caught:
+        convert(rows, tmp_path / name)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
