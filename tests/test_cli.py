@@ -69,11 +69,16 @@ def test_list_names_everything(run):
         assert name in out
         for parameter, fact in source["parameters"].items():
             assert f"{parameter}={fact['default']}" in out
-            assert fact["low"] <= fact["default"] <= fact["high"]
-    assert set(facts["variables"]) == {
-        f"calculator/{v}"
-        for v in ("length", "operations", "parentheses", "mean_depth", "max_depth")
+            if "options" in fact:
+                assert fact["default"] in fact["options"]
+            else:
+                assert fact["low"] <= fact["default"] <= fact["high"]
+    assert set(facts["variables"]) >= {
+        *(f"calculator/{v}" for v in ("length", "operations", "parentheses", "max_depth")),
+        *(f"karel/{v}" for v in ("size", "nesting", "marker_ratio", "while-in-while")),
     }
+    for name in ("karel/msr-train", "karel/narrow-0.85-0.05-A", "karel/problems"):
+        assert name in out
 
 
 def test_audit_of_a_source_with_a_setting(run):

@@ -76,7 +76,7 @@ def test_an_audit_in_a_terminal_has_the_numbers(width: int) -> None:
     text = rendered(BEFORE, width)
     assert max(map(len, text.splitlines())) <= width
     assert "1,000 examples, 10 duplicates (1 %)" in flat(text)
-    assert "37 too long" in flat(text)
+    assert "37 (too long)" in flat(text)
     for v in BEFORE.variables.values():
         (row,) = [line for line in text.splitlines() if line.startswith(v.name)]
         assert f"{v.kl:.3f}" in row

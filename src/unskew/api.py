@@ -136,7 +136,8 @@ def _audited(
     if by is not None:
         return as_variables(by), []  # type: ignore[arg-type]
     if target.domain is not None and target.domain.variables:
-        return list(target.domain.variables.values()), []
+        domain = target.domain
+        return [domain.variable(name) for name in domain.main or domain.variables], []
     chosen = [name for name in columns if _is_histogram(name, first)]
     if not chosen:
         raise UnskewError(

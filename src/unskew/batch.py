@@ -71,7 +71,11 @@ class Batch:
 
     def head(self, n: int) -> Batch:
         """Return the first ``n`` rows."""
-        return self._each(lambda c: c[:n])
+        return self.slice(0, n)
+
+    def slice(self, start: int, n: int) -> Batch:
+        """Return ``n`` rows from ``start``, or as many as there are."""
+        return self._each(lambda c: c[start : start + n])
 
     def examples(self) -> Iterator[Any]:
         """Yield one example a row: the plain object itself, or a dict of the columns."""
@@ -161,3 +165,41 @@ def text_column(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.Array
 
     ends = pa.py_buffer(offsets.astype(np.int32))
     return pa.StringArray.from_buffers(len(offsets) - 1, ends, pa.py_buffer(data))
+
+
+def binary_column(rows: NDArray[np.uint8]) -> pa.Array:
+    """Make a column of bytes, as many in each row, without copying them."""
+    import pyarrow as pa
+
+    rows = np.ascontiguousarray(rows)
+    kind = pa.binary(rows.shape[1])
+    return pa.FixedSizeBinaryArray.from_buffers(kind, len(rows), [None, pa.py_buffer(rows)])
+
+
+def binary_rows(column: Column) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return the bytes of a binary column end to end and its n + 1 row offsets."""
+    import pyarrow as pa
+
+    if isinstance(column, np.ndarray) or not is_binary(column) or column.null_count:
+        raise UnskewError("a column is not all bytes; give packed values")
+    if pa.types.is_fixed_size_binary(column.type):
+        size = column.type.byte_width
+        data = np.frombuffer(column.buffers()[1] or b"", dtype=np.uint8)
+        first = column.offset * size
+        return data, first + size * np.arange(len(column) + 1, dtype=np.int64)
+    column = column.cast(pa.large_binary())
+    _, offsets, data = column.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int64)[column.offset : column.offset + len(column) + 1]
+    return (np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)), ends
+
+
+def is_binary(column: Column) -> bool:
+    """Whether a column is Arrow bytes, of whatever layout."""
+    import pyarrow as pa
+
+    kinds = pa.types
+    return not isinstance(column, np.ndarray) and bool(
+        kinds.is_binary(column.type)
+        or kinds.is_large_binary(column.type)
+        or kinds.is_fixed_size_binary(column.type)
+    )

@@ -35,6 +35,7 @@ class Dataset:
     rows: int
     parts: tuple[Path, ...]  # the Parquet files, in order
     tally: Tally  # what was drawn, dropped and kept to make it
+    part_rows: tuple[int, ...]  # examples of each file
 
     @classmethod
     def open(cls, folder: str | Path) -> Dataset:
@@ -46,7 +47,9 @@ class Dataset:
         try:
             manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
             parts = tuple(path / part["file"] for part in manifest["parts"])
-            return cls(path, recipe, manifest["rows"], parts, Tally.from_dict(manifest["tally"]))
+            rows = tuple(part["rows"] for part in manifest["parts"])
+            tally = Tally.from_dict(manifest["tally"])
+            return cls(path, recipe, manifest["rows"], parts, tally, rows)
         except FileNotFoundError:
             raise UnskewError(f"{path} is not finished; run its generate command again") from None
         except (OSError, ValueError, LookupError, TypeError) as error:
@@ -74,15 +77,20 @@ def write_part(path: Path, table: pa.Table, recipe: Recipe, index: int, tally: T
     """Write one part whole, with the recipe's hash, its shard's index and tally inside."""
     import pyarrow.parquet as pq
 
-    facts = {"recipe": recipe.hash, "shard": index, "tally": tally.to_dict()}
+    facts = {
+        "recipe": recipe.hash,
+        "shard": index,
+        "rows": table.num_rows,
+        "tally": tally.to_dict(),
+    }
     note = json.dumps(facts)
     table = table.replace_schema_metadata({_META: note.encode()})
     with written_whole(path) as beside:
         pq.write_table(table, beside, compression="zstd")
 
 
-def finished_part(path: Path, recipe: Recipe, index: int) -> Tally | None:
-    """Return the tally of a part that is there, whole, of this recipe and shard; else None."""
+def finished_part(path: Path, recipe: Recipe, index: int) -> tuple[int, Tally] | None:
+    """Return rows and tally of a part that is there, whole, of this recipe and shard; else None."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -90,8 +98,8 @@ def finished_part(path: Path, recipe: Recipe, index: int) -> Tally | None:
         file = pq.ParquetFile(path)
         note = json.loads((file.schema_arrow.metadata or {})[_META])
         found = (note["recipe"], note["shard"], file.metadata.num_rows)
-        whole = found == (recipe.hash, index, recipe.shard_rows(index))
-        return Tally.from_dict(note["tally"]) if whole else None
+        whole = found == (recipe.hash, index, note["rows"])
+        return (note["rows"], Tally.from_dict(note["tally"])) if whole else None
     except (OSError, pa.ArrowInvalid, KeyError, ValueError):
         return None
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unskew.batch import Batch
+    from unskew.recipe import Recipe
     from unskew.salient import SalientVariable
     from unskew.source import Source
 
@@ -29,17 +30,28 @@ class Range:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """One of a few texts: the note in ``Annotated[str, Choice(…)]``."""
+
+    options: tuple[str, ...]
+    doc: str
+    words: str = ""  # the options in short, where they are many
+
+
+@dataclass(frozen=True)
 class Domain:
     """Everything that is known of one kind of example.
 
-    ``sources`` are functions whose keyword parameters, each with a default and a ``Range``, are
-    the parameters of the source. ``show`` draws one example as text; ``check`` says which rows
-    are right.
+    ``sources`` are functions whose keyword parameters, each with a default and a ``Range`` or a
+    ``Choice``, are the parameters of the source. ``show`` draws one example as text; ``check``
+    says which rows are right.
 
     A domain may leave out the rest. ``read_row`` makes an example of a row in any form that the
     domain knows, and None of any other row; ``write_row`` makes plain JSON of an example that is
     not that already; ``forms`` are those of others, by name, each a function of an example and
     its number. ``trace`` yields an example step by step, as text; ``draw`` returns it as SVG.
+    ``main`` names the variables that an audit shows unasked; ``tables`` are small fixed sets of
+    examples; ``recipes`` are datasets that people ask for by name.
     """
 
     name: str
@@ -55,6 +67,9 @@ class Domain:
     )
     trace: Callable[[Mapping[str, Any]], Iterator[str]] | None = None
     draw: Callable[[Mapping[str, Any]], str] | None = None
+    main: tuple[str, ...] = ()
+    tables: Mapping[str, Callable[[], Batch]] = field(default_factory=dict)
+    recipes: Mapping[str, Recipe] = field(default_factory=dict)
 
     def source(self, name: str, settings: Mapping[str, Any] | None = None) -> Source:
         """Make a source by name, with settings that may still be text."""
@@ -94,7 +109,14 @@ class Parameter:
     name: str
     kind: type
     default: Any
-    range: Range
+    range: Range | Choice
+
+    @property
+    def allowed(self) -> str:
+        """What it may be, in words."""
+        if isinstance(self.range, Choice):
+            return self.range.words or ", ".join(self.range.options)
+        return f"{self.range.low:g} to {self.range.high:g}"
 
 
 def parameters(make: Callable[..., Source]) -> dict[str, Parameter]:
@@ -117,20 +139,32 @@ def _settle(
     for name, value in settings.items():
         if name not in known:
             raise unknown(f"parameter of {source}", name, known)
-        parameter = known[name]
-        try:
-            chosen[name] = parameter.kind(value)
-            if parameter.kind is int and not isinstance(value, str) and chosen[name] != value:
-                raise ValueError  # 4.5 is not 4
-        except OverflowError:
-            chosen[name] = value  # out of every range
-        except (TypeError, ValueError):
-            kind = "a whole number" if parameter.kind is int else "a number"
-            low, high = parameter.range.low, parameter.range.high
-            raise UnskewError(
-                f"{source} {name} is {value!r}; give {kind} from {low} to {high}"
-            ) from None
+        chosen[name] = _read(source, known[name], value)
     for name, value in chosen.items():
         allowed = known[name].range
-        check_range(f"{source} {name}", value, allowed.low, allowed.high, step=allowed.doc)
+        if isinstance(allowed, Range):
+            check_range(f"{source} {name}", value, allowed.low, allowed.high, step=allowed.doc)
     return chosen
+
+
+def _read(source: str, parameter: Parameter, value: Any) -> Any:
+    """Read a value that may be text; a number's range is checked later."""
+    if isinstance(parameter.range, Choice):
+        if value not in parameter.range.options:
+            raise UnskewError(
+                f"{source} {parameter.name} is {value!r}; give one of {parameter.allowed}"
+            )
+        return value
+    try:
+        read = parameter.kind(value)
+        if parameter.kind is int and not isinstance(value, str) and read != value:
+            raise ValueError  # 4.5 is not 4
+    except OverflowError:
+        return value  # out of every range
+    except (TypeError, ValueError):
+        kind = "a whole number" if parameter.kind is int else "a number"
+        low, high = parameter.range.low, parameter.range.high
+        raise UnskewError(
+            f"{source} {parameter.name} is {value!r}; give {kind} from {low} to {high}"
+        ) from None
+    return read

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from unskew.batch import EXAMPLE, Batch, readable
 from unskew.domain import Domain
 from unskew.domains import domain_names, load_domain
 from unskew.errors import UnskewError, unknown
+from unskew.recipe import Recipe
 from unskew.salient import SalientVariable, Values, as_values, as_variable
 from unskew.source import Source, plain_source
 
@@ -37,6 +38,18 @@ def find_source(name: str, settings: Mapping[str, Any] | None = None) -> Source:
 def source_names() -> list[str]:
     """Return every built-in source as ``domain/source``."""
     return [f"{domain}/{name}" for domain in domain_names() for name in load_domain(domain).sources]
+
+
+def find_recipe(name: str) -> Recipe | None:
+    """Return a named recipe, ``karel/msr-test``; None where there is none of that name."""
+    domain, _, recipe = name.partition("/")
+    return load_domain(domain).recipes.get(recipe) if domain in domain_names() else None
+
+
+def find_table(name: str) -> Callable[[], Batch] | None:
+    """Return a table of examples, ``karel/problems``; None where there is none of that name."""
+    domain, _, table = name.partition("/")
+    return load_domain(domain).tables.get(table) if domain in domain_names() else None
 
 
 def domain_of(source: str) -> Domain | None:

@@ -24,6 +24,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "epsilon": (Real,),
     "seed": (Integral,),
     "shard_size": (Integral,),
+    "given": (str,),
 }
 _WORDS: dict[type, str] = {
     str: "a text",
@@ -39,7 +40,9 @@ class Recipe:
     """What to draw, how to homogenize it, and how much of it to keep.
 
     Each shard of ``shard_size`` kept examples runs SampledHomogenize on its own, from its own
-    streams; one shard is the paper's procedure exactly.
+    streams; one shard is the paper's procedure exactly. ``given`` names a recipe, a table or a
+    dataset whose first ``n`` examples are made anew (the same programs, new worlds); those of
+    which nothing can be made are left out.
     """
 
     source: str
@@ -49,6 +52,7 @@ class Recipe:
     epsilon: float = 0.025
     seed: int = 0
     shard_size: int = 1 << 16
+    given: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
@@ -64,6 +68,18 @@ class Recipe:
         check_range("epsilon", self.epsilon, 0, step=EPSILONS)
         check_range("seed", self.seed, 0)
         check_range("shard_size", self.shard_size, 1)
+        if self.given and self.homogenize:
+            raise UnskewError(
+                f"recipe takes given examples ({self.given}) and homogenizes; make them first, "
+                "then homogenize a source of them"
+            )
+
+    @property
+    def summary(self) -> str:
+        """What it makes, in a line."""
+        settings = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+        text = f"{self.n:,} of {self.source}" + (f" ({settings})" if settings else "")
+        return f"{text}, programs of {self.given}" if self.given else text
 
     @property
     def shards(self) -> int:
@@ -76,7 +92,10 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; ``from_dict`` reads it back."""
-        return {"unskew_recipe": VERSION, **asdict(self), "homogenize": list(self.homogenize)}
+        data = {"unskew_recipe": VERSION, **asdict(self), "homogenize": list(self.homogenize)}
+        if not self.given:
+            del data["given"]
+        return data
 
     def to_json(self) -> str:
         """Return the canonical text: the same recipe, the same bytes."""

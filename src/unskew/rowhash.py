@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.batch import is_text, readable, text_bytes
+from unskew.batch import binary_rows, is_binary, is_text, readable, text_bytes
 from unskew.compiled import compiled
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def _bytes_of(column: Column) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
         if is_text(column):
             return text_bytes(column.fill_null("") if column.null_count else column)
+        if is_binary(column) and not column.null_count:
+            return binary_rows(column)
         if (
             pa.types.is_boolean(column.type)
             or pa.types.is_integer(column.type)

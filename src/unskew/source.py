@@ -19,12 +19,17 @@ Draw: TypeAlias = Callable[[np.random.Generator, int], tuple[Batch, Counter[str]
 
 @dataclass(frozen=True)
 class Source:
-    """A named distribution to draw from; ``chunk`` is how many examples to draw at once."""
+    """A named distribution to draw from; ``chunk`` is how many examples to draw at once.
+
+    ``derive(rng, batch)``, where a source has it, makes examples anew of given ones, as far as
+    it can: new worlds for the same programs. It returns them in order, with counts of the others.
+    """
 
     name: str
     draw: Draw
     parameters: Mapping[str, Any] = field(default_factory=dict)
     chunk: int = 1 << 15
+    derive: Callable[[np.random.Generator, Batch], tuple[Batch, Counter[str]]] | None = None
 
 
 def plain_source(draw: Callable[[np.random.Generator], Any], name: str | None = None) -> Source:

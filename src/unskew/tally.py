@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
 
+DETAIL = " · "  # in a reason: what follows says more of what stands before, and is counted there
+
+
 @dataclass
 class Tally:
     """Counts over draws.

@@ -19,7 +19,7 @@ from unskew.domains import domain_names, load_domain
 from unskew.errors import UnskewError, unknown
 from unskew.files import plain_errors
 from unskew.homogenizer import ENDLESS
-from unskew.names import domain_of, find_source, source_names
+from unskew.names import domain_of, find_source, find_table, source_names
 from unskew.source import Source, plain_source
 from unskew.streams import stream
 
@@ -39,6 +39,7 @@ class Target:
     domain: Domain | None = None
     endless: bool = False
     dropped: Counter[str] = field(default_factory=Counter)
+    dataset: Dataset | None = None  # where it is one
 
 
 def open_target(target: Any, settings: Mapping[str, Any] | None = None, seed: int = 0) -> Target:
@@ -66,6 +67,9 @@ def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int) -> Targ
     path = Path(name)
     with plain_errors(path, reading=True):
         exists = path.exists()
+    table = find_table(name)
+    if not exists and table is not None:
+        return Target(name, lambda n: _first(iter([table()]), n), domain_of(name))
     if not exists and (":" in name or name.partition("/")[0] in domain_names()):
         return _open_source(find_source(name, settings), seed)
     if settings:
@@ -96,6 +100,7 @@ def _open_dataset(dataset: Dataset) -> Target:
         lambda n: _first(dataset.batches(), n),
         domain_of(dataset.recipe.source),
         dropped=dataset.tally.dropped,
+        dataset=dataset,
     )
 
 

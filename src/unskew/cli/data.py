@@ -13,6 +13,7 @@ from unskew.errors import UnskewError
 
 if TYPE_CHECKING:
     from unskew.auditing import Audit
+    from unskew.dataset import Dataset
     from unskew.recipe import Recipe
 
 Settings = Annotated[
@@ -33,6 +34,8 @@ By = Annotated[
 
 def list_(as_json: Json = False) -> None:
     """List the sources with their parameters, the salient variables and the experiments."""
+    from dataclasses import asdict
+
     from unskew.domain import parameters
     from unskew.domains import domain_names, load_domain
     from unskew.experiments import EXPERIMENTS
@@ -43,17 +46,22 @@ def list_(as_json: Json = False) -> None:
             f"{domain.name}/{name}": {
                 "doc": (make.__doc__ or "").splitlines()[0],
                 "parameters": {
-                    p.name: {
-                        "default": p.default,
-                        "low": p.range.low,
-                        "high": p.range.high,
-                        "doc": p.range.doc,
-                    }
+                    p.name: {"default": p.default, "allowed": p.allowed, **asdict(p.range)}
                     for p in parameters(make).values()
                 },
             }
             for domain in domains
             for name, make in domain.sources.items()
+        },
+        "recipes": {
+            f"{domain.name}/{name}": recipe.summary
+            for domain in domains
+            for name, recipe in domain.recipes.items()
+        },
+        "tables": {
+            f"{domain.name}/{name}": (make.__doc__ or "").splitlines()[0]
+            for domain in domains
+            for name, make in domain.tables.items()
         },
         "variables": {
             f"{domain.name}/{name}": variable.doc
@@ -107,7 +115,8 @@ def audit(
 
 def generate(
     source: Annotated[
-        str, typer.Argument(help="A source, module:function, or the path of a recipe .json.")
+        str,
+        typer.Argument(help="A source, a named recipe, module:function, or a recipe's .json."),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the dataset.")],
     n: Annotated[int | None, typer.Option("-n", help="Examples to keep; 10,000.")] = None,
@@ -129,12 +138,18 @@ def generate(
         int | None,
         typer.Option("--shard-size", help="Examples a part, homogenized on its own; 65,536."),
     ] = None,
+    start_from: Annotated[
+        str | None,
+        typer.Option(
+            "--given",
+            metavar="DATASET",
+            help="Make these examples anew: the same programs, new worlds.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run a recipe: draw, homogenize, and write a dataset of Parquet parts."""
     from unskew.generation import generate as run
-    from unskew.names import find_source
-    from unskew.recipe import Recipe
 
     given: dict[str, Any] = {
         "n": n,
@@ -142,24 +157,43 @@ def generate(
         "epsilon": epsilon,
         "seed": seed,
         "shard_size": shard_size,
+        "given": start_from,
     }
     given = {name: value for name, value in given.items() if value is not None}
+    recipe = _recipe(source, given, read_settings(settings))
+    with progress(f"generating {recipe.source}", recipe.n) as advance:
+        dataset = run(recipe, output, advance)
+    if as_json:
+        _print_json({"folder": str(output), "rows": len(dataset), "tally": dataset.tally.to_dict()})
+        return
+    _print_generated(recipe, dataset, output)
+
+
+def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Recipe:
+    """Return the recipe that a command asks for: one from a file, one by name, or a new one."""
+    from dataclasses import replace
+
+    from unskew.given import given_size
+    from unskew.names import find_recipe, find_source
+    from unskew.recipe import Recipe
+
     if source.endswith(".json"):
         if given or settings:
             raise UnskewError(
                 f"{source} is a recipe and says it all; change it there, not by "
                 f"{', '.join([*given, *(['set'] if settings else [])])}"
             )
-        recipe = Recipe.read(Path(source))
-    else:
-        chosen = find_source(source, read_settings(settings)).parameters
-        recipe = Recipe(source, given.pop("n", 10_000), dict(chosen), **given)
-    with progress(f"generating {recipe.source}", recipe.n) as advance:
-        dataset = run(recipe, output, advance)
-    if as_json:
-        _print_json({"folder": str(output), "rows": len(dataset), "tally": dataset.tally.to_dict()})
-        return
-    _print_generated(recipe, dataset.tally, len(dataset.parts), output)
+        return Recipe.read(Path(source))
+    named = find_recipe(source)
+    if named is not None:
+        parameters = {**named.parameters, **settings}
+        chosen = find_source(named.source, parameters).parameters
+        parameters = {name: chosen[name] for name in parameters}
+        return replace(named, parameters=parameters, **given)
+    chosen = find_source(source, settings).parameters
+    if "n" not in given:
+        given["n"] = given_size(given["given"]) if "given" in given else 10_000
+    return Recipe(source, parameters=dict(chosen), **given)
 
 
 def show(
@@ -238,8 +272,15 @@ def _print_list(facts: dict[str, Any]) -> None:
     for name, source in facts["sources"].items():
         typer.echo(f"  {name:<22}  {source['doc']}")
         for key, fact in source["parameters"].items():
-            allowed = f"{fact['low']:g} to {fact['high']:g}"
-            typer.echo(f"    {key + '=' + str(fact['default']):<20}  {allowed}: {fact['doc']}")
+            typer.echo(
+                f"    {key + '=' + str(fact['default']):<20}  {fact['allowed']}: {fact['doc']}"
+            )
+    typer.echo("\nrecipes (unskew generate NAME -o FOLDER)")
+    for name, doc in facts["recipes"].items():
+        typer.echo(f"  {name:<30}  {doc}")
+    typer.echo("\ntables (unskew show NAME)")
+    for name, doc in facts["tables"].items():
+        typer.echo(f"  {name:<22}  {doc}")
     typer.echo("\nvariables")
     for name, doc in facts["variables"].items():
         typer.echo(f"  {name:<22}  {doc}")
@@ -248,10 +289,13 @@ def _print_list(facts: dict[str, Any]) -> None:
         typer.echo(f"  {name}")
 
 
-def _print_generated(recipe: Recipe, tally: Any, parts: int, output: Path) -> None:
+def _print_generated(recipe: Recipe, dataset: Dataset, output: Path) -> None:
+    from unskew.report.words import dropped_details
+    from unskew.tally import DETAIL
     from unskew.theory import cost_bound
 
-    typer.echo(f"dataset: {output} ({recipe.n:,} examples in {parts} part(s))")
+    tally, rows, parts = dataset.tally, len(dataset), len(dataset.parts)
+    typer.echo(f"dataset: {output} ({rows:,} examples in {parts} part(s))")
     if recipe.homogenize:
         bound = cost_bound(recipe.epsilon)
         typer.echo(
@@ -259,7 +303,10 @@ def _print_generated(recipe: Recipe, tally: Any, parts: int, output: Path) -> No
             f"{tally.cost:.2f} draws per kept example (at most {bound:g} expected)"
         )
     for reason, count in sorted(tally.dropped.items()):
-        typer.echo(f"dropped by the source: {count:,} ({reason})")
+        if DETAIL not in reason:
+            typer.echo(f"dropped by the source: {count:,} ({reason})")
+    for line in dropped_details(tally.dropped):
+        typer.echo(f"  {line}")
 
 
 def _print_json(data: Any) -> None:

@@ -88,7 +88,11 @@ def _head(result: Audit | Comparison) -> list[str]:
     brand = '<p class="brand">unskew</p>'
     if isinstance(result, Audit):
         title = f"<h1>Audit of {escape(words.shown(result.label, 200))}</h1>"
-        return [brand, title, f'<p class="sources">{escape(words.facts(result))}</p>']
+        never = words.never_there(result)
+        said = [f"Never there: {never}." if never else "", *words.dropped_details(result.dropped)]
+        more = "".join(f"<p>{escape(text)}</p>" for text in said if text)
+        facts = f'<p class="sources">{escape(words.facts(result))}</p>'
+        return [brand, title, facts, f'<div class="lead">{more}</div>' if more else ""]
     sides = "".join(
         f"<li>{side}: <strong>{escape(words.shown(audit.label, 200))}</strong>, "
         f"{escape(words.facts(audit))}</li>"

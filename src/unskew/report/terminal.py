@@ -33,6 +33,10 @@ def audit_tables(audit: Audit) -> Iterator[RenderableType]:
             _audit_table(audit, ("entropy", "missing", "commonest", "values", "histogram")),
         ]
     )
+    if never := words.never_there(audit):
+        yield Text(f"never there: {never}")
+    for line in words.dropped_details(audit.dropped):
+        yield Text(line, style="dim")
     if audit.left_out:
         names = ", ".join(words.shown(name) for name in audit.left_out)
         yield Text(f"too many values for a histogram: {names}", style="dim")

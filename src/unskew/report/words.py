@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from unskew.auditing import ROUNDING, Audit, Comparison, VariableAudit, kl_removed
+from unskew.tally import DETAIL
 
 AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", "missing", "histogram")
 COMPARISON_COLUMNS = ("variable", "KL", "removed", "TV", "before", "after")
 NUMBERS = {"values", "KL", "TV", "entropy", "removed"}  # columns set to the right
 NAMED_MISSING = 3
+NAMED_RUNS = 6
 NONE = "–"
 
 
@@ -73,6 +75,29 @@ def missing(variable: VariableAudit) -> str:
     return f"{named} +{rest:,}" if rest > 0 else named
 
 
+def never_there(audit: Audit) -> str:
+    """Name the values of declared X that no example has; empty where there is none."""
+    gone = {v.name: _runs(v.missing) for v in audit.variables.values() if v.declared and v.missing}
+    return "; ".join(f"{shown(name)} {values}" for name, values in gone.items())
+
+
+def _runs(values: Sequence[Hashable]) -> str:
+    """List values, whole numbers that follow each other as from–to."""
+    runs: list[list[Hashable]] = []
+    for value in values:
+        last = runs[-1][-1] if runs else None
+        if type(value) is int and type(last) is int and value == last + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    texts = [
+        shown(run[0], 12) if len(run) == 1 else f"{shown(run[0], 12)}–{shown(run[-1], 12)}"
+        for run in runs
+    ]
+    rest = len(texts) - NAMED_RUNS
+    return ", ".join(texts[:NAMED_RUNS]) + (f" and {rest} more" if rest > 0 else "")
+
+
 def removed(before: VariableAudit, after: VariableAudit) -> str:
     """Write the percentage of KL removed; a dash where there was none to remove."""
     percentage = kl_removed(before, after)
@@ -85,8 +110,19 @@ def facts(audit: Audit) -> str:
     """Say how many examples there are, how many repeat, and what was dropped on the way."""
     repeated = percent(audit.duplicates / audit.n)
     text = f"{some(audit.n, 'example')}, {some(audit.duplicates, 'duplicate')} ({repeated})"
-    reasons = ", ".join(f"{count:,} {shown(why, 60)}" for why, count in audit.dropped.items())
+    main = [(why, count) for why, count in audit.dropped.items() if DETAIL not in why]
+    reasons = ", ".join(f"{count:,} ({shown(why, 60)})" for why, count in main)
     return f"{text}, dropped: {reasons}" if reasons else text
+
+
+def dropped_details(dropped: Mapping[str, int]) -> list[str]:
+    """Say what kind of examples were dropped, a line for each reason that is known in detail."""
+    found: dict[str, list[str]] = {}
+    for why, count in sorted(dropped.items(), key=lambda item: (-item[1], item[0])):
+        reason, detail, kind = why.partition(DETAIL)
+        if detail:
+            found.setdefault(reason, []).append(f"{shown(kind, 30)}: {count:,}")
+    return [f"{shown(reason, 60)}, of these {', '.join(kinds)}" for reason, kinds in found.items()]
 
 
 def audit_row(variable: VariableAudit, most: int = 3) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Karel (sections 4 and 5, appendix A): a robot in a grid, its programs, its worlds."""
 
 from unskew.domain import Domain
-from unskew.domains.karel import drawing, examples, records, showing
+from unskew.domains.karel import drawing, examples, recipes, records, salient, showing, sources
 from unskew.domains.karel.interpreter import Runs, Status, run
 from unskew.domains.karel.syntax import parse, to_readable, to_tokens
 from unskew.domains.karel.world import from_picture, to_picture
@@ -21,8 +21,13 @@ __all__ = [
 DOMAIN = Domain(
     name="karel",
     doc="programs for a robot in a grid world, with worlds before and after",
-    sources={},
-    variables={},
+    sources={
+        "msr": sources.msr,
+        "uniform": sources.uniform,
+        "narrow": sources.narrow,
+        "actions": sources.actions,
+    },
+    variables={variable.name: variable for variable in salient.VARIABLES},
     show=showing.show,
     check=examples.check,
     read_row=records.read_row,
@@ -30,4 +35,7 @@ DOMAIN = Domain(
     forms={"records": records.numbered_record},
     trace=showing.trace,
     draw=drawing.example_svg,
+    main=salient.MAIN,
+    tables=recipes.TABLES,
+    recipes=recipes.RECIPES,
 )

@@ -1,54 +1,134 @@
 """Karel examples as rows: a program, its input worlds and what it makes of them.
 
 Columns: `program`, the dataset's tokens as text; `inputs` and `outputs`, k packed worlds of 260
-bytes each, end to end.
+bytes each, end to end. The first worlds are shown to a model, the last one is held out.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.batch import Batch
-from unskew.domains.karel import tokens, world
+from unskew.batch import Batch, binary_column, binary_rows, is_text, text_bytes, text_column
+from unskew.domains.karel import texts, tokens
 from unskew.domains.karel.compiler import FINE, compile_programs
 from unskew.domains.karel.interpreter import run
+from unskew.domains.karel.world import BYTES
 from unskew.errors import UnskewError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 PROGRAM, INPUTS, OUTPUTS = "program", "inputs", "outputs"
 
 
+def make_batch(
+    programs: NDArray[np.uint8], inputs: NDArray[np.uint8], outputs: NDArray[np.uint8]
+) -> Batch:
+    """Make a batch of rows of token ids (n, width) and packed worlds (n, k, 260)."""
+    return Batch(
+        {
+            PROGRAM: program_column(programs),
+            INPUTS: binary_column(inputs.reshape(len(inputs), -1)),
+            OUTPUTS: binary_column(outputs.reshape(len(outputs), -1)),
+        }
+    )
+
+
+def program_column(programs: NDArray[np.uint8]) -> pa.Array:
+    """Write rows of token ids as a column of text."""
+    most = texts.LENGTHS[programs].sum() + programs.size
+    data, offsets = np.empty(most, np.uint8), np.empty(len(programs) + 1, np.int64)
+    size = texts.write_texts(np.ascontiguousarray(programs), data, offsets)
+    return text_column(data[:size].copy(), offsets)
+
+
 def program_rows(batch: Batch) -> NDArray[np.uint8]:
-    """Return the programs of a batch as rows of token ids."""
-    texts = [str(text).split() for text in _column(batch, PROGRAM).tolist()]
-    return tokens.stacked([tokens.to_ids(text) for text in texts])
+    """Return the programs of a batch as rows of token ids, padded with zeros."""
+    column = _column(batch, PROGRAM)
+    if not is_text(column):
+        raise UnskewError(f"column {PROGRAM!r} is not text; give programs as tokens")
+    if column.null_count:
+        empty = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise UnskewError(f"row {empty}: there is no program; leave the row out")
+    data, offsets = text_bytes(column)
+    spaces = np.concatenate([[0], np.cumsum(data == ord(" "))])
+    width = int((spaces[offsets[1:]] - spaces[offsets[:-1]]).max(initial=0)) + 1
+    rows = np.zeros((len(batch), min(width, tokens.MAX_TOKENS)), dtype=np.uint8)
+    bad, why = texts.read_texts(data, offsets, rows)
+    if bad >= 0:
+        text = column[bad].as_py()
+        if why == texts.TOO_LONG:
+            raise UnskewError(
+                f"row {bad}: a program has more than {tokens.MAX_TOKENS} tokens; leave it out"
+            )
+        words = (word for word in text.split(" ") if word)
+        odd = next(word for word in words if not tokens.IDS.get(word))
+        raise UnskewError(
+            f"row {bad}: {odd[:40]!r} is no token; a program is like 'DEF run m( move m)'"
+        )
+    return rows
 
 
 def world_rows(batch: Batch, name: str) -> NDArray[np.uint8]:
     """Return a column of packed worlds as (rows, worlds, 260)."""
-    rows = [np.frombuffer(value, dtype=np.uint8) for value in _column(batch, name).tolist()]
-    if any(len(row) == 0 or len(row) % world.BYTES or len(row) != len(rows[0]) for row in rows):
+    numbers = world_numbers(batch, name)
+    if len(numbers) and numbers.min() != numbers.max():
         raise UnskewError(
-            f"column {name!r} holds {sorted({len(row) for row in rows})} bytes a row; give as many "
-            f"worlds of {world.BYTES} bytes in each"
+            f"column {name!r} holds {numbers.min()} to {numbers.max()} worlds a row; "
+            "give as many in each"
         )
-    return np.stack(rows).reshape(len(rows), -1, world.BYTES)
+    data, offsets = binary_rows(_column(batch, name))
+    flat = data[offsets[0] : offsets[-1]]
+    return flat.reshape(len(batch), -1, BYTES)
+
+
+def world_numbers(batch: Batch, name: str) -> NDArray[np.int64]:
+    """Return how many worlds each row holds."""
+    _, offsets = binary_rows(_column(batch, name))
+    sizes = np.diff(offsets)
+    wrong = (sizes == 0) | (sizes % BYTES != 0)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise UnskewError(
+            f"column {name!r} holds {sizes[row]} bytes in row {row}; give worlds of {BYTES} bytes"
+        )
+    return sizes // BYTES
+
+
+def first_worlds(batch: Batch, name: str) -> NDArray[np.uint8]:
+    """Return the first world of each row, (rows, 260)."""
+    world_numbers(batch, name)
+    data, offsets = binary_rows(_column(batch, name))
+    worlds: NDArray[np.uint8] = data[offsets[:-1, None] + np.arange(BYTES)]
+    return worlds
 
 
 def check(batch: Batch) -> NDArray[np.bool_]:
     """Say which rows hold a program that makes the outputs of the inputs without a crash."""
     code = compile_programs(program_rows(batch))
-    inputs, outputs = world_rows(batch, INPUTS), world_rows(batch, OUTPUTS)
-    right: NDArray[np.bool_] = (code.status == FINE) & (inputs.shape == outputs.shape)
-    fine = np.flatnonzero(right)
-    if len(fine):
-        each = inputs.shape[1]
-        ran = run(code, inputs[fine].reshape(-1, world.BYTES), np.repeat(fine, each))
-        same = (ran.worlds == outputs[fine].reshape(-1, world.BYTES)).all(axis=1)
-        right[fine] = (same & (ran.status == 0)).reshape(-1, each).all(axis=1)
+    each = world_numbers(batch, INPUTS)
+    right: NDArray[np.bool_] = (code.status == FINE) & (each == world_numbers(batch, OUTPUTS))
+    owners = np.repeat(np.arange(len(batch)), each)
+    inputs, starts = binary_rows(_column(batch, INPUTS))
+    outputs, ends = binary_rows(_column(batch, OUTPUTS))
+    before = inputs[starts[0] : starts[-1]].reshape(-1, BYTES)
+    fine = right[owners]
+    ran = run(code, before[fine], owners[fine])
+    after = _of_rows(outputs, ends, right)
+    same = (ran.worlds == after).all(axis=1) & (ran.status == 0)
+    right[np.unique(owners[fine][~same])] = False
     return right
+
+
+def _of_rows(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], keep: NDArray[np.bool_]
+) -> NDArray[np.uint8]:
+    sizes = np.diff(offsets)
+    kept = np.repeat(keep, sizes)
+    return data[offsets[0] : offsets[-1]][kept].reshape(-1, BYTES)
 
 
 def _column(batch: Batch, name: str) -> Any:

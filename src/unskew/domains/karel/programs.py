@@ -25,6 +25,7 @@ from unskew.domains.karel.chance import chance, uniform
 from unskew.domains.karel.compiler import TESTS, compile_row
 from unskew.domains.karel.coverable import can_act_everywhere, is_coverable
 from unskew.domains.karel.hidden import LOOKED, UNKNOWN, hidden_rooms, reveal_all
+from unskew.domains.karel.measures import INSIDE, MOST_DEEP, PROGRAM_FACTS, count_program
 from unskew.domains.karel.prefix import SIZE, read_prefix
 from unskew.domains.karel.sampling import MADE, ORIGINAL, ORIGINAL_BUDGET, draw_set, run_room
 from unskew.domains.karel.world import BYTES
@@ -85,17 +86,20 @@ class Examples:
 
 
 def original_programs(
-    rng: np.random.Generator, n: int, grammar: Grammar | None = None
+    rng: np.random.Generator, n: int, grammar: Grammar | None = None, inside: int = 0
 ) -> tuple[NDArray[np.uint8], int]:
     """Draw ``n`` programs as rows of token ids; also return how many were drawn for them."""
-    made = original_examples(rng, n, 0, grammar)
+    made = original_examples(rng, n, 0, grammar, inside)
     return made.programs, n + int(made.dropped.sum())
 
 
 def original_examples(
-    rng: np.random.Generator, n: int, k: int, grammar: Grammar | None = None
+    rng: np.random.Generator, n: int, k: int, grammar: Grammar | None = None, inside: int = 0
 ) -> Examples:
-    """Draw ``n`` programs with k worlds each, valid as in the original dataset."""
+    """Draw ``n`` programs with k worlds each, valid as in the original dataset.
+
+    ``inside`` has the bits of the pairs of constructs that they must have (``measures.INSIDE``).
+    """
     chosen = grammar or original_grammar()
     tables = tuple(getattr(chosen, field.name) for field in fields(chosen))
     made = Examples(
@@ -105,7 +109,16 @@ def original_examples(
         np.zeros(n, np.int64),
         np.zeros(4, np.int64),
     )
-    _sample(chance(rng), tables, made.programs, made.inputs, made.outputs, made.tries, made.dropped)
+    _sample(
+        chance(rng),
+        tables,
+        inside,
+        made.programs,
+        made.inputs,
+        made.outputs,
+        made.tries,
+        made.dropped,
+    )
     return made
 
 
@@ -149,6 +162,7 @@ def _pick(state: NDArray[np.uint64], weights: NDArray[np.float64]) -> int:
 def _sample(
     state: NDArray[np.uint64],
     grammar: tuple[Any, ...],
+    inside: int,
     programs: NDArray[np.uint8],
     inputs: NDArray[np.uint8],
     outputs: NDArray[np.uint8],
@@ -166,6 +180,7 @@ def _sample(
     places = np.zeros(MAX_LENGTH + 1, dtype=np.int16)
     stack = np.empty((MAX_LENGTH + 1, 4), dtype=np.int64)
     now = np.empty(5, dtype=np.int64)
+    counted, deep = np.zeros(PROGRAM_FACTS, np.int64), np.zeros(MOST_DEEP, np.int64)
     prefix = np.empty(SIZE, dtype=np.int64)
     acts = np.zeros((2, MAX_LENGTH + 1), dtype=np.uint8)
     before, after, left = hidden_rooms(k if k > 0 else WORLDS)
@@ -188,6 +203,10 @@ def _sample(
         if uniform(state) * largest >= weight:
             dropped[TOO_COMMON] += 1
             continue
+        if inside:
+            count_program(program, counted, deep)
+            if counted[INSIDE] & inside != inside:
+                continue
         code[:] = 0
         compile_row(program, code, places, stack, now)
         if not (

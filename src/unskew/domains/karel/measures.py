@@ -1,0 +1,108 @@
+"""What is counted in programs and worlds, compiled: the numbers behind the salient variables."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.compiled import compiled_inner
+from unskew.domains.karel import tokens as t
+from unskew.domains.karel.world import CELLS, HEIGHT, WALL, WIDTH
+
+# Of a program: tokens, statements, actions, moves, marker actions, constructs, the depth of the
+# deepest one, and a bit for each pair of constructs of which one stands directly in the other.
+SIZE, STATEMENTS, ACTIONS, MOVES, MARKS, CONSTRUCTS, NESTING, INSIDE, PROGRAM_FACTS = range(9)
+# Of a world: rows, columns, cells, walls, cells with markers, markers of the first such cell.
+ROWS, COLUMNS, AREA, WALLS, MARKED, COUNT, WORLD_FACTS = range(7)
+
+KINDS = ("repeat", "while", "ifelse", "if")
+MOST_DEEP = 64  # blocks that a program of MAX_TOKENS tokens can have open
+
+
+def pair_bit(inner: str, outer: str) -> int:
+    """Return the bit of INSIDE for one construct directly inside another."""
+    return 4 * KINDS.index(outer) + KINDS.index(inner)
+
+
+def program_facts(programs: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Count in each row of token ids, (n, PROGRAM_FACTS)."""
+    facts = np.zeros((len(programs), PROGRAM_FACTS), dtype=np.int64)
+    _program_rows(programs, facts, np.zeros(MOST_DEEP, dtype=np.int64))
+    return facts
+
+
+def world_facts(worlds: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Count in each packed world, (n, WORLD_FACTS)."""
+    facts = np.zeros((len(worlds), WORLD_FACTS), dtype=np.int64)
+    _world_rows(worlds, facts)
+    return facts
+
+
+@compiled_inner
+def _program_rows(
+    programs: NDArray[np.uint8], facts: NDArray[np.int64], stack: NDArray[np.int64]
+) -> None:
+    for row in range(len(programs)):
+        count_program(programs[row], facts[row], stack)
+
+
+@compiled_inner
+def count_program(
+    program: NDArray[np.uint8], facts: NDArray[np.int64], stack: NDArray[np.int64]
+) -> None:
+    """Count in one program; ``stack`` is room for the constructs that are open."""
+    facts[:] = 0
+    depth = 0
+    for at in range(len(program)):
+        token = program[at]
+        if token == t.PAD:
+            break
+        facts[SIZE] += 1
+        if t.FIRST_ACTION <= token < t.FIRST_ACTION + 5:
+            facts[STATEMENTS] += 1
+            facts[ACTIONS] += 1
+            facts[MOVES] += token == t.FIRST_ACTION
+            facts[MARKS] += token >= t.FIRST_ACTION + 3
+            continue
+        kind = _kind(token)
+        if kind >= 0 and depth < len(stack):  # what opens more than that is no program
+            facts[STATEMENTS] += 1
+            facts[CONSTRUCTS] += 1
+            if depth > 0:
+                facts[INSIDE] |= 1 << (4 * stack[depth - 1] + kind)
+            stack[depth] = kind
+            depth += 1
+            facts[NESTING] = max(facts[NESTING], depth)
+        elif token in (t.CLOSE_WHILE, t.CLOSE_REPEAT, t.CLOSE_ELSE) or (
+            token == t.CLOSE_IF and depth > 0 and stack[depth - 1] == 3  # an IF without an else
+        ):
+            depth = max(depth - 1, 0)
+
+
+@compiled_inner
+def _kind(token: int) -> int:
+    """Return which construct a token begins, in the order of KINDS, or −1."""
+    if token == t.REPEAT:
+        return 0
+    if token == t.WHILE:
+        return 1
+    if token == t.IFELSE:
+        return 2
+    return 3 if token == t.IF else -1
+
+
+@compiled_inner
+def _world_rows(worlds: NDArray[np.uint8], facts: NDArray[np.int64]) -> None:
+    for row in range(len(worlds)):
+        height, width = int(worlds[row, HEIGHT]), int(worlds[row, WIDTH])
+        walls, marked, count = 0, 0, 0
+        for cell in range(CELLS):
+            value = int(worlds[row, cell])
+            wall = value == WALL
+            walls += wall
+            if value > 0 and not wall:
+                marked += 1
+                count = value if marked == 1 else count
+        facts[row, ROWS], facts[row, COLUMNS], facts[row, AREA] = height, width, height * width
+        facts[row, WALLS] = walls - (CELLS - height * width)  # outside the grid all is wall
+        facts[row, MARKED], facts[row, COUNT] = marked, count

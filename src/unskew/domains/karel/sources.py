@@ -1,0 +1,250 @@
+"""Karel's sources: programs of one distribution, worlds of another (sections 4.2, 4.3, 5).
+
+The worlds name a source: like the original dataset's, uniform, narrow. Its programs are like the
+original's, all or those with one construct directly inside another; or they are given, and get
+new worlds. ``karel/actions`` has programs without control flow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Annotated, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.batch import Batch
+from unskew.domain import Choice, Range
+from unskew.domains.karel import measures
+from unskew.domains.karel import tokens as t
+from unskew.domains.karel.compiler import Code, compile_programs
+from unskew.domains.karel.examples import make_batch, program_rows
+from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED
+from unskew.domains.karel.programs import (
+    NO_WORLDS,
+    NOT_COVERABLE,
+    Examples,
+    original_examples,
+    original_programs,
+)
+from unskew.domains.karel.sampling import (
+    CRASHES,
+    MADE,
+    ORIGINAL,
+    ORIGINAL_BUDGET,
+    UNCOVERED,
+    Pairs,
+    Worlds,
+    draw_pairs,
+    pick_pairs,
+)
+from unskew.domains.karel.world import BYTES
+from unskew.domains.karel.worlds import NARROW_WORLDS, UNIFORM_WORLDS
+from unskew.errors import UnskewError
+from unskew.source import Source
+from unskew.tally import DETAIL
+
+ANY = "any"
+COUNTS = {"G": GEOMETRIC, "U": EVEN, "A": REVERSED}
+CHUNK = 4096  # examples drawn at once: 13 MB of worlds
+POOL = 2048  # original examples whose inputs are offered to action-only programs
+POOL_TRIES = 20_000  # worlds offered to a program of actions, or to a given one
+PATIENCE = 2048  # programs in a row without worlds before it is given up
+
+Nested: TypeAlias = Annotated[
+    str,
+    Choice(
+        (ANY, *(f"{inner}-in-{outer}" for inner in measures.KINDS for outer in measures.KINDS)),
+        "which construct must stand directly inside which",
+        "any, or x-in-y with repeat, while, ifelse, if for x and y",
+    ),
+]
+Pairs_: TypeAlias = Annotated[int, Range(1, 64, "worlds an example; the last one is held out")]
+Tries: TypeAlias = Annotated[
+    int, Range(1, 10_000_000, "worlds drawn for a program before it is dropped")
+]
+Ratio: TypeAlias = Annotated[float, Range(0.0, 1.0, "share of the cells")]
+LONGEST_ACTIONS = 64
+Length: TypeAlias = Annotated[
+    int, Range(1, LONGEST_ACTIONS, "actions of a program; as many of each length")
+]
+
+
+def msr(nested: Nested = ANY, pairs: Pairs_ = 6) -> Source:
+    """Programs and worlds like the original dataset's: each run moves and handles a marker."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
+        made = original_examples(rng, n, pairs, inside=_bit(nested))
+        return make_batch(made.programs, made.inputs, made.outputs), _dropped_originals(made)
+
+    def find(rng: np.random.Generator, code: Code) -> Pairs:
+        return draw_pairs(rng, code, ORIGINAL, pairs, 0, POOL_TRIES)
+
+    return Source(
+        "karel", draw, chunk=CHUNK, derive=lambda rng, batch: _derive(rng, batch, find, POOL_TRIES)
+    )
+
+
+def uniform(nested: Nested = ANY, pairs: Pairs_ = 6, tries: Tries = 20_000) -> Source:
+    """Original-like programs on uniform worlds, every branch taken: the paper's six steps."""
+    return _covered((UNIFORM_WORLDS, 0.0, 0.0, EVEN), nested, pairs, tries)
+
+
+def narrow(
+    r_wall: Annotated[float, Range(0.0, 0.99, "share of the cells")] = 0.25,
+    r_marker: Ratio = 0.65,
+    counts: Annotated[
+        str, Choice(tuple(COUNTS), "markers of a cell: Geom(0.5), U{1..9} or 10 − Geom(0.5)")
+    ] = "U",
+    nested: Nested = ANY,
+    pairs: Pairs_ = 6,
+    tries: Tries = 20_000,
+) -> Source:
+    """Original-like programs on worlds of fixed shares, every branch taken: the four steps."""
+    if r_wall + r_marker > 1:
+        raise UnskewError(
+            f"karel/narrow r_wall + r_marker is {r_wall + r_marker:g}; walls and markers take "
+            "different cells, so give at most 1 together"
+        )
+    return _covered((NARROW_WORLDS, r_wall, r_marker, COUNTS[counts]), nested, pairs, tries)
+
+
+def actions(min_length: Length = 1, max_length: Length = 20, pairs: Pairs_ = 6) -> Source:
+    """Programs of actions alone, each drawn evenly, on inputs of original-like examples."""
+    if min_length > max_length:
+        raise UnskewError(
+            f"karel/actions min_length {min_length} is above max_length {max_length}; swap them"
+        )
+
+    def programs(rng: np.random.Generator, rows: Rows) -> NDArray[np.uint8]:
+        return action_programs(rng, min_length + rows % (max_length - min_length + 1))
+
+    span = max_length - min_length + 1
+    made = _source(programs, lambda rng, code: _on_originals(rng, code, pairs), POOL_TRIES)
+    return replace(made, chunk=CHUNK // span * span)  # as many of each length
+
+
+def _covered(worlds: Worlds, nested: str, pairs: int, tries: int) -> Source:
+    """Make the source of original-like programs on worlds that take every branch."""
+
+    def programs(rng: np.random.Generator, rows: Rows) -> NDArray[np.uint8]:
+        return original_programs(rng, len(rows), inside=_bit(nested))[0]
+
+    # Of one or two worlds all are shown; else the last one is held out.
+    shown = max(pairs - 1, 1)
+    return _source(
+        programs, lambda rng, code: draw_pairs(rng, code, worlds, pairs, shown, tries), tries
+    )
+
+
+Rows: TypeAlias = NDArray[np.int64]  # numbers of the rows that programs are wanted for
+Programs: TypeAlias = Callable[[np.random.Generator, Rows], NDArray[np.uint8]]
+FindWorlds: TypeAlias = Callable[[np.random.Generator, Code], Pairs]
+
+
+def _source(programs: Programs, find: FindWorlds, tries: int) -> Source:
+    """Make the source that finds worlds for programs, drawn or given."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
+        wanted = np.arange(n)
+        kept: NDArray[np.uint8] | None = None
+        dropped: Counter[str] = Counter()
+        in_vain = 0
+        while len(wanted):
+            rows = programs(rng, wanted)
+            made = find(rng, compile_programs(rows))
+            if kept is None:
+                kept, inputs, outputs = rows, made.inputs, made.outputs
+            else:
+                kept[wanted], inputs[wanted], outputs[wanted] = rows, made.inputs, made.outputs
+            missing = made.status != MADE
+            dropped += _reasons(rows[missing], made.status[missing], tries)
+            in_vain = in_vain + len(wanted) if missing.all() else 0
+            if in_vain >= PATIENCE:
+                raise UnskewError(
+                    f"no world was found for {in_vain} programs in a row, {tries} draws each; "
+                    "raise tries, or leave more cells free"
+                )
+            wanted = wanted[missing]
+        if kept is None:
+            raise UnskewError("n is 0; draw at least one example")
+        return make_batch(kept, inputs, outputs), dropped
+
+    def derive(rng: np.random.Generator, batch: Batch) -> tuple[Batch, Counter[str]]:
+        return _derive(rng, batch, find, tries)
+
+    return Source("karel", draw, chunk=CHUNK, derive=derive)
+
+
+def _derive(
+    rng: np.random.Generator, batch: Batch, find: FindWorlds, tries: int
+) -> tuple[Batch, Counter[str]]:
+    """Find new worlds for given programs; those without any are left out and counted."""
+    rows = program_rows(batch)
+    code = compile_programs(rows)
+    if code.status.any():
+        bad = int(np.flatnonzero(code.status)[0])
+        raise UnskewError(f"row {bad} of what is given is no program; leave it out")
+    made = find(rng, code)
+    good = made.status == MADE
+    dropped = _reasons(rows[~good], made.status[~good], tries)
+    return make_batch(rows[good], made.inputs[good], made.outputs[good]), dropped
+
+
+def action_programs(rng: np.random.Generator, lengths: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Draw programs of so many actions, each of the five as likely."""
+    longest = LONGEST_ACTIONS
+    rows = np.zeros((len(lengths), longest + 4), dtype=np.uint8)
+    rows[:, :3] = t.DEF, t.RUN, t.OPEN_RUN
+    rows[:, 3 : 3 + longest] = rng.integers(
+        t.FIRST_ACTION, t.FIRST_ACTION + 5, size=(len(lengths), longest), dtype=np.uint8
+    )
+    rows[np.arange(rows.shape[1]) >= 3 + lengths[:, None]] = t.PAD
+    rows[np.arange(len(rows)), 3 + lengths] = t.CLOSE_RUN
+    return rows
+
+
+def _on_originals(rng: np.random.Generator, code: Code, pairs: int) -> Pairs:
+    """Find inputs of original-like examples on which programs do not crash (section 4.3)."""
+    inputs = original_examples(rng, POOL, 6).inputs.reshape(-1, BYTES)
+    return pick_pairs(rng, code, inputs, pairs, POOL_TRIES)
+
+
+def _bit(nested: str) -> int:
+    """Return the bits of the pairs of constructs that a program must have; 0 for any."""
+    if nested == ANY:
+        return 0
+    inner, outer = nested.split("-in-")
+    return 1 << measures.pair_bit(inner, outer)
+
+
+def _dropped_originals(made: Examples) -> Counter[str]:
+    """Count what the original's own validity cost, not what the grammar's weights did."""
+    return Counter(
+        {
+            "some branch is taken by no valid run": int(made.dropped[NOT_COVERABLE]),
+            f"not enough valid worlds in {ORIGINAL_BUDGET:,} draws": int(made.dropped[NO_WORLDS]),
+        }
+    )
+
+
+def _reasons(programs: NDArray[np.uint8], status: NDArray[np.uint8], tries: int) -> Counter[str]:
+    """Count dropped programs by reason, and each reason by two variables of the program."""
+    found: Counter[str] = Counter()
+    if len(programs) == 0:
+        return found
+    facts = measures.program_facts(programs)
+    for code, text in (
+        (CRASHES, f"every world crashes in {tries:,} draws"),
+        (UNCOVERED, f"no worlds that take every branch in {tries:,} draws"),
+    ):
+        which = facts[status == code]
+        if len(which):
+            found[text] += len(which)
+            for nesting, count in Counter(which[:, measures.NESTING].tolist()).items():
+                found[f"{text}{DETAIL}nesting {nesting}"] += count
+            for tens, count in Counter((which[:, measures.SIZE] // 10).tolist()).items():
+                found[f"{text}{DETAIL}size {10 * tens} to {10 * tens + 9}"] += count
+    return found
