@@ -49,6 +49,7 @@ bench: $(VENV)/test-ready ## print the speed figures
 	$(BIN)/python -m bench.calculator
 	$(BIN)/python -m bench.homogenize
 	$(BIN)/python -m bench.karel
+	$(BIN)/python -m bench.karel_sources
 
 docs-numbers: $(VENV)/test-ready ## write the numbers of README and docs from results/
 	$(BIN)/python -m docs.numbers

@@ -39,7 +39,7 @@ CONDITION_SHARES = [15.7, 14.8, 19.6, 19.5, 15.6, 4.6, 5.9, 4.4]
 COUNTS = [200, 172, 194, 232, 94, 93, 54, 47, 20]
 TURNS, ROUNDS, STEP, RESAMPLED = 9, 100, 0.7, 30_000
 CONTROL = (0.247, 0.209, 0.17, 0.114, 0.11)  # a statement is a construct, by depth
-CUT = 0.02  # the share of programs whose weight is cut to the largest that counts
+CUT = 0.03  # the share of programs whose weight is cut to the largest that counts
 CONSTRUCT_TOTALS = [1106, 954, 849, 735]  # REPEAT WHILE IFELSE IF
 
 

@@ -12,7 +12,7 @@ from unskew.experiments.figures import cost_figure
 from unskew.report import write_chart
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/calculator.md")
+PAGES = ("README.md", "docs/calculator.md", "docs/karel.md")
 NAMES = {
     "t2t": "T2T",
     "dcfg": "DCFG",
@@ -36,6 +36,7 @@ def blocks() -> dict[str, str]:
         ),
         "calculator-length": _by_length(),
         "calculator-provenance": _provenance(full),
+        "karel-cuda": _cuda(_result("karel_cuda")),
     }
 
 
@@ -52,6 +53,27 @@ def rewritten(page: str, texts: dict[str, str]) -> str:
 def _result(name: str) -> dict[str, Any]:
     data: dict[str, Any] = json.loads((ROOT / "results" / f"{name}.json").read_text())
     return data
+
+
+def _cuda(result: dict[str, Any]) -> str:
+    """Ticks a second on a device and beside it, case by case."""
+    ways = {
+        "on_device": "on the device",
+        "with_transfers": "with transfers",
+        "cpu_one_core": "one core",
+        "cpu_all_cores": "all cores",
+    }
+    rows = [f"| M ticks/s | {' | '.join(ways.values())} |", "|---" * (len(ways) + 1) + "|"]
+    for name, case in result["cases"].items():
+        speeds = [case["ticks_per_second"][way]["median"] / 1e6 for way in ways]
+        rows.append(f"| {name} | {' | '.join(f'{speed:,.0f}' for speed in speeds)} |")
+    wrong = sum(case["mismatches"] for case in result["cases"].values())
+    pairs = result["settings"]["pairs"]
+    hardware = result["provenance"]["hardware"]
+    return "\n".join(rows) + (
+        f"\n\n{pairs:,} pairs a case, median of {result['settings']['repeats']}, on {hardware}; "
+        f"{wrong} results differ from the CPU's (`results/karel_cuda.json`)."
+    )
 
 
 def _summary(result: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from tests.naive import karel as naive
 from tests.naive import karel_programs as facts
 from unskew.domains.karel import tokens
 from unskew.domains.karel.compiler import compile_programs
-from unskew.domains.karel.coverable import coverable
+from unskew.domains.karel.coverable import can_act_everywhere, can_leave_loops, coverable
 from unskew.domains.karel.interpreter import run
 from unskew.domains.karel.programs import original_examples, original_programs
 from unskew.domains.karel.sampling import MADE, ORIGINAL, ORIGINAL_BUDGET, draw_pairs
@@ -134,6 +134,21 @@ def test_what_is_coverable_is_covered_and_what_is_not_is_not():
     assert 0.02 < found.mean() < 0.5
     assert covered[found].mean() > 0.93
     assert covered[~found].mean() < 0.02
+
+
+def test_the_quick_looks_refuse_only_what_is_barren():
+    """What they refuse is not coverable; each refuses some, and no program that survives."""
+    rng = stream(8, "quick")
+    rows = [tokens.to_ids(list(naive.random_program(rng, 40))) for _ in range(3_000)]
+    code = compile_programs(tokens.stacked(rows))
+    found = coverable(stream(9, "quick"), code)
+    acts = np.zeros((2, tokens.MAX_TOKENS + 1), np.uint8)
+    leaves = np.array([can_leave_loops(row) for row in code.instructions])
+    does = np.array([can_act_everywhere(row, acts) for row in code.instructions])
+    assert not (found & ~leaves).any()
+    assert not (found & ~does).any()
+    assert 0.02 < (~leaves).mean() < 0.5
+    assert 0.02 < (~does).mean() < 0.98
 
 
 def _is_covered(row, seed):

@@ -61,6 +61,44 @@ def _coverable_rows(
 
 
 @compiled_inner
+def can_leave_loops(code: NDArray[np.int64]) -> bool:
+    """Whether the body of every WHILE has something in it that can change its condition."""
+    size = 0
+    while code[size] & 15 != c.END:
+        size += 1
+    for head in range(size):
+        if code[head] & 15 != c.TEST:
+            continue
+        end = size - 1  # the last jump back to it, past all that is in its body
+        while end > head and not _jumps_to(code[end], head):
+            end -= 1
+        if end > head and not _can_change(code, head, end):
+            return False
+    return True
+
+
+@compiled_inner
+def _jumps_to(instruction: int, head: int) -> bool:
+    return instruction & 15 == c.JUMP and (instruction >> c.NEXT) & 0xFFFF == head
+
+
+@compiled_inner
+def _can_change(code: NDArray[np.int64], head: int, end: int) -> bool:
+    """Whether the instructions of a loop can make its condition fail."""
+    condition = (code[head] >> c.DETAIL) & 7
+    present = (condition == 0) != ((code[head] >> c.DETAIL) & c.NEGATED != 0)
+    for at in range(head + 1, end):
+        operation = code[at] & 15
+        if operation == c.MOVE:
+            return True
+        if condition >= 2 and operation in (c.LEFT, c.RIGHT):
+            return True
+        if condition < 2 and operation == (c.PICK if present else c.PUT):
+            return True
+    return False
+
+
+@compiled_inner
 def can_act_everywhere(code: NDArray[np.int64], acts: NDArray[np.uint8]) -> bool:
     """Whether every branch lies on a way that has a move and a marker action on it.
 

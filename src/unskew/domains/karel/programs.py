@@ -23,7 +23,7 @@ from unskew.compiled import compiled, compiled_inner
 from unskew.domains.karel import tokens as t
 from unskew.domains.karel.chance import chance, uniform
 from unskew.domains.karel.compiler import TESTS, compile_row
-from unskew.domains.karel.coverable import can_act_everywhere, is_coverable
+from unskew.domains.karel.coverable import can_act_everywhere, can_leave_loops, is_coverable
 from unskew.domains.karel.hidden import LOOKED, UNKNOWN, hidden_rooms, reveal_all
 from unskew.domains.karel.measures import INSIDE, MOST_DEEP, PROGRAM_FACTS, count_program
 from unskew.domains.karel.prefix import SIZE, read_prefix
@@ -211,6 +211,7 @@ def _sample(
         compile_row(program, code, places, stack, now)
         if not (
             read_prefix(code, prefix, room[0])
+            and can_leave_loops(code)
             and can_act_everywhere(code, acts)
             and is_coverable(
                 state, code, now[TESTS], cover_after[0], cover_before[0], cover_left[0], room

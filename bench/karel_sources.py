@@ -1,0 +1,81 @@
+"""Karel's sources: examples a second and worlds drawn for each, beside plain rejection."""
+
+import numpy as np
+
+from bench.clock import rate
+from unskew.domains.karel import DOMAIN
+from unskew.domains.karel.compiler import compile_programs
+from unskew.domains.karel.hidden import EVEN, REVERSED
+from unskew.domains.karel.interpreter import run
+from unskew.domains.karel.programs import original_examples, original_programs
+from unskew.domains.karel.sampling import MADE, ORIGINAL, draw_pairs
+from unskew.domains.karel.worlds import NARROW_WORLDS, UNIFORM_WORLDS, draw_worlds
+from unskew.streams import stream
+
+N, PLAIN_N, TRIES = 4_000, 60, 20_000
+UNIFORM = (UNIFORM_WORLDS, 0.0, 0.0, EVEN)
+SOURCES = {
+    "karel/msr": ("msr", {}, ORIGINAL),
+    "karel/uniform": ("uniform", {}, UNIFORM),
+    "karel/narrow .25 .65 U": ("narrow", {}, (NARROW_WORLDS, 0.25, 0.65, EVEN)),
+    "karel/narrow .85 .05 A": (
+        "narrow",
+        {"r_wall": 0.85, "r_marker": 0.05, "counts": "A"},
+        (NARROW_WORLDS, 0.85, 0.05, REVERSED),
+    ),
+    "karel/actions": ("actions", {}, None),
+    "karel/msr while-in-while": ("msr", {"nested": "while-in-while"}, None),
+}
+
+
+def main() -> None:
+    print("Karel's sources, one core (median of 5, slowest to fastest); plain: worlds drawn")
+    print("whole, the five of a set drawn again together, as the paper says")
+    for name, (source, settings, worlds) in SOURCES.items():
+        made = DOMAIN.source(source, settings)
+        middle, low, high = rate(lambda made=made: len(made.draw(stream(0, "b"), N)[0]), 5)
+        line = f"{name:26}{middle:>9,.0f} examples/s ({low:,.0f} to {high:,.0f})"
+        if worlds is not None:
+            line += _tries(worlds) + f"   plain {_plain_rate(worlds):>7,.0f}/s"
+        print(line)
+    middle, low, high = rate(lambda: len(original_programs(stream(0, "p"), N)[0]), 5)
+    print(f"{'programs like the msr':26}{middle:>9,.0f} programs/s ({low:,.0f} to {high:,.0f})")
+
+
+def _tries(worlds: tuple[int, float, float, int]) -> str:
+    """Worlds drawn for an example of six, and the programs that are dropped."""
+    if worlds is ORIGINAL:
+        return f"   {original_examples(stream(1, 'b'), N, 6).tries.mean():>6.0f} worlds each"
+    rows, _ = original_programs(stream(1, "b"), N)
+    made = draw_pairs(stream(2, "b"), compile_programs(rows), worlds, 6, 5, TRIES)
+    each, dropped = made.tries.sum() / (made.status == MADE).sum(), (made.status != MADE).mean()
+    return f"   {each:>6.0f} worlds each, {100 * dropped:.2f} % dropped"
+
+
+def _plain_rate(worlds: tuple[int, float, float, int]) -> float:
+    rows, _ = original_programs(stream(3, "b"), PLAIN_N)
+    rows = rows[:PLAIN_N]
+    return rate(lambda: sum(_plain(row, worlds) for row in rows), 1)[0]
+
+
+def _plain(row: np.ndarray, worlds: tuple[int, float, float, int]) -> int:
+    """One program's five worlds the plain way; 1 if they were found in 20,000 draws."""
+    code = compile_programs(row[None])
+    full = 2 ** (2 * int(code.tests[0])) - 1
+    rng = stream(4, "b")
+    for _ in range(TRIES // 1_000):
+        drawn = draw_worlds(rng, 1_000, *worlds)
+        ran = run(code, drawn, np.zeros(1_000, np.int64))
+        fine = ran.status == 0
+        if worlds is ORIGINAL:
+            fine &= (ran.actions[:, 0] > 0) & (ran.actions[:, 3:].sum(axis=1) > 0)
+        sets = fine.reshape(-1, 5).all(axis=1)
+        if worlds is not ORIGINAL:
+            sets &= np.bitwise_or.reduce(ran.coverage[:, 0].reshape(-1, 5), axis=1) == full
+        if sets.any():
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    main()
