@@ -4,6 +4,7 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -14,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from unskew import Dataset, Recipe, Tally, UnskewError, audit, generate, generation
-from unskew.dataset import sha256
 from unskew.generation import shard
+from unskew.parts import sha256
 
 SMALL = Recipe("calculator/dcfg", 250, homogenize=("length",), seed=3, shard_size=100)
 
@@ -222,16 +223,28 @@ def take_a_part_of_another_recipe(dataset: Dataset) -> None:
     dataset.parts[0].write_bytes(made.parts[0].read_bytes())
 
 
+def flip_a_bit_of_a_part(dataset: Dataset) -> None:
+    data = bytearray(dataset.parts[1].read_bytes())
+    data[len(data) // 2] ^= 1
+    dataset.parts[1].write_bytes(bytes(data))
+
+
+def spoil_a_note(dataset: Dataset) -> None:
+    next((dataset.folder / ".unskew").iterdir()).write_text("{")
+    (dataset.folder / "manifest.json").unlink()
+
+
+def delete_the_card(dataset: Dataset) -> None:
+    (dataset.folder / "README.md").unlink()
+
+
 def delete_the_manifest(dataset: Dataset) -> None:
     (dataset.folder / "manifest.json").unlink()
 
 
 def leave_the_file_of_a_killed_run(dataset: Dataset) -> None:
-    delete_a_part(dataset)
-    (dataset.folder / "recipe.json").unlink()
-    for path in [dataset.folder / "manifest.json", *dataset.parts]:
-        path.unlink(missing_ok=True)
-    (dataset.folder / "data").rmdir()
+    shutil.rmtree(dataset.folder)
+    dataset.folder.mkdir()
     (dataset.folder / ".recipe.json.123.part").write_text("{")
 
 
@@ -246,6 +259,9 @@ def leave_the_file_of_a_killed_run(dataset: Dataset) -> None:
         put_a_part_in_place_of_the_last,
         repeat_a_part,
         take_a_part_of_another_recipe,
+        flip_a_bit_of_a_part,
+        spoil_a_note,
+        delete_the_card,
         delete_the_manifest,
         leave_the_file_of_a_killed_run,
     ],
@@ -336,11 +352,12 @@ def test_a_disk_that_fills_up_while_a_part_is_written(
 
 
 def write_half_then(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
-    def write_table(table: Any, path: Path, **named: Any) -> None:
-        path.write_bytes(b"PAR1 and then")
+    def write_bytes(path: Path, data: bytes) -> None:
+        with path.open("wb") as file:
+            file.write(data[: len(data) // 2])
         raise error
 
-    monkeypatch.setattr(pq, "write_table", write_table)
+    monkeypatch.setattr(Path, "write_bytes", write_bytes)
 
 
 def test_an_interrupt_leaves_no_half_written_file(

@@ -1,11 +1,10 @@
 """Datasets on disk: a folder of Parquet parts, the recipe, and a manifest written last.
 
-DIR/recipe.json    DIR/data/train-00000-of-00002.parquet …    DIR/manifest.json
+DIR/recipe.json  DIR/data/train-00000-of-00002.parquet …  DIR/README.md  DIR/manifest.json
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,17 +12,14 @@ from typing import TYPE_CHECKING
 
 from unskew.batch import Batch
 from unskew.errors import UnskewError
-from unskew.files import written_whole
 from unskew.recipe import Recipe
 from unskew.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import pyarrow as pa
 
-RECIPE, MANIFEST = "recipe.json", "manifest.json"
-_META = b"unskew"  # in each part: the recipe's hash, the shard's index and tally
+RECIPE, MANIFEST, CARD = "recipe.json", "manifest.json", "README.md"
 
 
 @dataclass(frozen=True)
@@ -68,42 +64,6 @@ class Dataset:
             yield from read_parquet(part)
 
 
-def part_path(folder: Path, index: int, count: int, split: str = "train") -> Path:
-    """Return where a part lies, in the layout that Hugging Face ``datasets`` reads."""
-    return folder / "data" / f"{split}-{index:05d}-of-{count:05d}.parquet"
-
-
-def write_part(path: Path, table: pa.Table, recipe: Recipe, index: int, tally: Tally) -> None:
-    """Write one part whole, with the recipe's hash, its shard's index and tally inside."""
-    import pyarrow.parquet as pq
-
-    facts = {
-        "recipe": recipe.hash,
-        "shard": index,
-        "rows": table.num_rows,
-        "tally": tally.to_dict(),
-    }
-    note = json.dumps(facts)
-    table = table.replace_schema_metadata({_META: note.encode()})
-    with written_whole(path) as beside:
-        pq.write_table(table, beside, compression="zstd")
-
-
-def finished_part(path: Path, recipe: Recipe, index: int) -> tuple[int, Tally] | None:
-    """Return rows and tally of a part that is there, whole, of this recipe and shard; else None."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(path)
-        note = json.loads((file.schema_arrow.metadata or {})[_META])
-        found = (note["recipe"], note["shard"], file.metadata.num_rows)
-        whole = found == (recipe.hash, index, note["rows"])
-        return (note["rows"], Tally.from_dict(note["tally"])) if whole else None
-    except (OSError, pa.ArrowInvalid, KeyError, ValueError):
-        return None
-
-
 def read_parquet(path: Path, rows: int = 1 << 16) -> Iterator[Batch]:
     """Yield a Parquet file batch by batch."""
     import pyarrow as pa
@@ -121,9 +81,3 @@ def read_parquet(path: Path, rows: int = 1 << 16) -> Iterator[Batch]:
         raise UnskewError(
             f"{path} cannot be read as Parquet ({reason}); it may be truncated: make it again"
         ) from error
-
-
-def sha256(path: Path) -> str:
-    """Return the checksum of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

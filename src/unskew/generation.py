@@ -7,23 +7,18 @@ from collections.abc import Callable
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unskew.batch import concatenate
-from unskew.dataset import (
-    MANIFEST,
-    RECIPE,
-    Dataset,
-    finished_part,
-    part_path,
-    sha256,
-    write_part,
-)
+from unskew.card import card
+from unskew.dataset import CARD, MANIFEST, RECIPE, Dataset
+from unskew.engines import Engine
 from unskew.errors import UnskewError
 from unskew.files import plain_errors, write_text
 from unskew.given import given_rows, given_size
 from unskew.homogenizer import Homogenizer, KeptBatches
 from unskew.names import domain_of, find_source, find_variables
+from unskew.parts import finished_part, make_part, sha256
 from unskew.recipe import Recipe
 from unskew.salient import joint
 from unskew.streams import stream
@@ -79,8 +74,17 @@ def kept_batches(recipe: Recipe, index: int) -> KeptBatches:
     return KeptBatches(source, stream(recipe.seed, recipe.source, "draw", index), homogenizer)
 
 
-def generate(recipe: Recipe, folder: str | Path, advance: Advance = lambda _: None) -> Dataset:
-    """Run a recipe into a folder. Run again after a stop, it goes on with what is missing."""
+def generate(
+    recipe: Recipe,
+    folder: str | Path,
+    advance: Advance = lambda _: None,
+    *,
+    engine: Engine | None = None,
+) -> Dataset:
+    """Run a recipe into a folder. Run again after a stop, it goes on with what is missing.
+
+    ``engine`` makes the parts elsewhere (``unskew.engines``); left out, this process does.
+    """
     path = Path(folder)
     kept_batches(recipe, 0)  # names and parameters are checked before anything is written
     if recipe.given and recipe.n > given_size(recipe.given):
@@ -89,29 +93,57 @@ def generate(recipe: Recipe, folder: str | Path, advance: Advance = lambda _: No
             "ask for no more"
         )
     _claim(path, recipe)
-    tallies: list[Tally] = []
-    parts: list[dict[str, Any]] = []
-    for index in range(recipe.shards):
-        part = part_path(path, index, recipe.shards)
-        found = finished_part(part, recipe, index)
-        if found is None:
-            batch, made = shard(recipe, index, advance)
-            tally = Tally.from_dict(made.to_dict())  # as it will be read when the run goes on
-            write_part(part, batch.to_arrow(), recipe, index, tally)
-            rows = len(batch)
-        else:
-            rows, tally = found
+    if _is_finished(path, recipe):
+        advance(recipe.n)
+        return Dataset.open(path)
+    missing = [i for i in range(recipe.shards) if finished_part(path, recipe, i) is None]
+    advance(sum(recipe.shard_rows(i) for i in range(recipe.shards) if i not in set(missing)))
+    if engine is None:
+        for index in missing:
+            run_part(recipe, path, index, advance)
+    elif missing:
+        for index in engine(recipe, path, missing):
             advance(recipe.shard_rows(index))
-        tallies.append(tally)
-        parts.append({"file": str(part.relative_to(path)), "rows": rows, "sha256": sha256(part)})
+    return _finish(path, recipe)
+
+
+def run_part(recipe: Recipe, folder: Path, index: int, advance: Advance = lambda _: None) -> None:
+    """Make one part of a dataset, whoever asks for it."""
+    make_part(recipe, folder, index, lambda: shard(recipe, index, advance))
+
+
+def _finish(folder: Path, recipe: Recipe) -> Dataset:
+    """Write the card and, last, the manifest."""
+    parts = []
+    for index in range(recipe.shards):
+        part = finished_part(folder, recipe, index)
+        if part is None:
+            raise UnskewError(f"part {index} of {folder} is not whole; run the same command again")
+        parts.append(part)
+    tally = reduce(add, (part.tally for part in parts))
     manifest = {
         "recipe": recipe.hash,
-        "rows": sum(part["rows"] for part in parts),
-        "parts": parts,
-        "tally": reduce(add, tallies).to_dict(),
+        "rows": sum(part.rows for part in parts),
+        "parts": [{"file": part.file, "rows": part.rows, "sha256": part.sha256} for part in parts],
+        "tally": tally.to_dict(),
     }
-    write_text(path / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
-    return Dataset.open(path)
+    write_text(folder / CARD, card(recipe, parts, tally))
+    write_text(folder / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    return Dataset.open(folder)
+
+
+def _is_finished(folder: Path, recipe: Recipe) -> bool:
+    """Whether the manifest is there and every part is what it says."""
+    try:
+        dataset = Dataset.open(folder)
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        same = manifest["recipe"] == recipe.hash and (folder / CARD).is_file()
+        return same and all(
+            sha256(part) == facts["sha256"]
+            for part, facts in zip(dataset.parts, manifest["parts"], strict=True)
+        )
+    except (UnskewError, OSError, ValueError, LookupError, TypeError):
+        return False
 
 
 def _claim(folder: Path, recipe: Recipe) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -146,9 +147,13 @@ def generate(
             help="Make these examples anew: the same programs, new worlds.",
         ),
     ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", help="Processes; as many as there are cores.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run a recipe: draw, homogenize, and write a dataset of Parquet parts."""
+    from unskew.engines import processes
     from unskew.generation import generate as run
 
     given: dict[str, Any] = {
@@ -161,8 +166,10 @@ def generate(
     }
     given = {name: value for name, value in given.items() if value is not None}
     recipe = _recipe(source, given, read_settings(settings))
+    crew = min(workers or os.cpu_count() or 1, recipe.shards)
+    engine = processes(crew) if crew > 1 or (workers or 1) < 1 else None
     with progress(f"generating {recipe.source}", recipe.n) as advance:
-        dataset = run(recipe, output, advance)
+        dataset = run(recipe, output, advance, engine=engine)
     if as_json:
         _print_json({"folder": str(output), "rows": len(dataset), "tally": dataset.tally.to_dict()})
         return

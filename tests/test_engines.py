@@ -1,0 +1,169 @@
+"""Many workers, kills at random moments, two generators at once: always the same files."""
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from unskew import Recipe, UnskewError, generate
+from unskew.engines import processes
+from unskew.parts import NOTES, finished_part
+
+SMALL = Recipe("calculator/dcfg", 3_000, homogenize=("length",), seed=5, shard_size=100)
+KAREL = Recipe("karel/msr", 600, shard_size=100)
+KILLS = 50
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """The checksum of every file below a folder, but for what a killed writer left beside."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.endswith(".part")
+    }
+
+
+def command(recipe: Recipe, folder: Path, workers: int) -> list[str]:
+    path = folder.with_name("recipe-to-run.json")
+    path.write_text(recipe.to_json(), encoding="utf-8")
+    flags = ["-o", str(folder), "--workers", str(workers)]
+    return [sys.executable, "-m", "unskew", "generate", str(path), *flags]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    return {
+        recipe.hash: contents(generate(recipe, folder / recipe.hash).folder)
+        for recipe in (SMALL, KAREL)
+    }
+
+
+@pytest.mark.parametrize("recipe", [SMALL, KAREL], ids=["calculator", "karel"])
+@pytest.mark.parametrize("workers", [1, 2, 16])
+def test_any_number_of_workers_makes_the_same_files(whole, recipe, workers, tmp_path):
+    made = generate(recipe, tmp_path / "made", engine=processes(workers))
+    assert contents(made.folder) == whole[recipe.hash]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "golden"),
+    [(SMALL, "6c26a71d95847939"), (KAREL, "f56a61977117f054")],
+    ids=["calculator", "karel"],
+)
+def test_golden_datasets_hold(recipe, golden, tmp_path):
+    """A change here is a change of everyone's data: it takes a line in CHANGELOG."""
+    digest = hashlib.sha256()
+    for batch in generate(recipe, tmp_path / "made").batches():
+        for example in batch.examples():
+            digest.update(repr(sorted(example.items())).encode())
+    assert digest.hexdigest()[:16] == golden
+
+
+def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(whole, tmp_path):
+    """Fifty kills, with one worker or two; what was made stays, and nothing is made twice."""
+    rng = random.Random(0)  # noqa: S311 - when to kill is no secret
+    kills = rounds = 0
+    kept_something = 0
+    while kills < KILLS:
+        rounds += 1
+        folder = tmp_path / f"round-{rounds}"
+        while True:
+            process = subprocess.Popen(command(SMALL, folder, rng.choice((1, 2))))
+            try:
+                assert process.wait(timeout=rng.uniform(0.2, 2.0)) == 0
+                break
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                kills += 1
+                found = [finished_part(folder, SMALL, i) for i in range(SMALL.shards)]
+                kept_something += 0 < sum(part is not None for part in found) < SMALL.shards
+        time.sleep(0.2)  # a worker whose parent was killed may still write its last part
+        assert contents(folder) == whole[SMALL.hash]
+    assert kept_something >= 5  # some of the kills struck in the middle
+
+
+def test_finished_parts_are_kept_after_a_kill(tmp_path):
+    """Parts that were whole before the kill are not written again."""
+    folder = tmp_path / "made"
+    generate(SMALL, folder)
+    (folder / "manifest.json").unlink()
+    gone = sorted((folder / "data").iterdir())[::3]
+    for part in gone:
+        part.unlink()
+    before = {p: p.stat().st_mtime_ns for p in (folder / "data").iterdir()}
+    generate(SMALL, folder, engine=processes(2))
+    assert {p: p.stat().st_mtime_ns for p in before} == before
+    assert all(part.exists() for part in gone)
+
+
+def test_two_generators_on_one_folder(whole, tmp_path):
+    folder = tmp_path / "both"
+    both = [subprocess.Popen(command(SMALL, folder, 2)) for _ in range(2)]
+    assert [process.wait(timeout=120) for process in both] == [0, 0]
+    assert contents(folder) == whole[SMALL.hash]
+
+
+def test_a_worker_that_is_killed_is_told_of(tmp_path, monkeypatch):
+    (tmp_path / "dying.py").write_text(
+        "import os, signal\ndef draw(rng):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    recipe = Recipe("dying:draw", 20, shard_size=10)
+    with pytest.raises(UnskewError, match=r"a worker ended with code -9 .*run the same command"):
+        generate(recipe, tmp_path / "made", engine=processes(2))
+
+
+def test_an_error_in_a_worker_is_one_line(tmp_path, monkeypatch):
+    (tmp_path / "raising.py").write_text("def draw(rng):\n    raise ValueError('a\\nb')\n")
+    monkeypatch.chdir(tmp_path)
+    recipe = Recipe("raising:draw", 20, shard_size=10)
+    with pytest.raises(UnskewError, match="sampler 'raising:draw' raised ValueError"):
+        generate(recipe, tmp_path / "made", engine=processes(2))
+
+
+def test_workers_end_with_their_parent(tmp_path):
+    """No process is left when the parent was killed."""
+    slow = Recipe("karel/narrow", 4_000, {"r_wall": 0.85, "r_marker": 0.05}, shard_size=500)
+    process = subprocess.Popen(command(slow, tmp_path / "made", 2))
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (children := _children(process.pid)):
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    while time.monotonic() < deadline and any(map(_alive, children)):
+        time.sleep(0.2)
+    assert children
+    assert not any(map(_alive, children))
+
+
+def _children(pid: int) -> list[int]:
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in path.read_text().split()] if path.exists() else []
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat")
+    return not stat.exists() or stat.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def test_no_workers_at_all_is_refused(tmp_path):
+    with pytest.raises(UnskewError, match="workers is 0"):
+        processes(0)
+
+
+def test_notes_lie_apart_from_the_data(whole):
+    notes = [name for name in whole[SMALL.hash] if name.startswith(NOTES)]
+    assert len(notes) == SMALL.shards
