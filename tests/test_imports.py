@@ -40,6 +40,8 @@ LAYERS = {
         "names",
         "given",
         "parts",
+        "keys",
+        "verifying",
         "engines",
         "card",
         "generation",

@@ -12,8 +12,8 @@ from unskew.auditing import Audit, Auditor
 from unskew.batch import Batch
 from unskew.errors import UnskewError, check_count
 from unskew.homogenizer import Health, Homogenizer, KeptBatches
-from unskew.names import column_variable, domain_of, find_source, find_variable
-from unskew.salient import By, SalientVariable, as_variables, joint
+from unskew.names import column_variable, domain_of, find_source, resolve
+from unskew.salient import By, SalientVariable, joint
 from unskew.source import Source, plain_source
 from unskew.streams import stream
 from unskew.tally import Tally
@@ -63,7 +63,7 @@ def homogenize(
     ``HealthWarning`` tells of values never seen and of a cost above ``cost_limit``.
     """
     source = _source(draw)
-    variable = joint(_variables(by, source))
+    variable = joint(resolve(by, domain_of(source.name)))
     rng = stream(seed, source.name, "accept", 0)
     homogenizer = Homogenizer(variable, epsilon, rng, cost_limit)
     return Homogenized(source, homogenizer, stream(seed, source.name, "draw", 0))
@@ -108,33 +108,15 @@ def _source(draw: Callable[[np.random.Generator], Any] | Source | str) -> Source
     return find_source(draw) if isinstance(draw, str) else plain_source(draw)
 
 
-def _variables(by: By | str | Sequence[str], source: Source) -> tuple[SalientVariable, ...]:
-    names = _names(by)
-    if names is None:
-        return as_variables(by)  # type: ignore[arg-type]
-    return as_variables([find_variable(name, domain_of(source.name)) for name in names])
-
-
-def _names(by: Any) -> list[str] | None:
-    """Return variables given by name as a list; None where they are given as functions."""
-    if isinstance(by, str):
-        return [by]
-    if isinstance(by, Sequence) and by and all(isinstance(name, str) for name in by):
-        return list(by)
-    return None
-
-
 def _audited(
     by: By | str | Sequence[str] | None, target: Target, first: Batch
 ) -> tuple[Sequence[SalientVariable], list[str]]:
     """Return the variables to measure, and the columns that no histogram can show."""
     columns = column_names(first)
-    names = _names(by)
-    if names is not None:
-        found = [find_variable(name, target.domain, columns) for name in names]
-        return as_variables(found), []
     if by is not None:
-        return as_variables(by), []  # type: ignore[arg-type]
+        return resolve(by, target.domain, columns), []
+    if target.domain is not None and target.domain.found is not None:
+        return target.domain.found(first)
     if target.domain is not None and target.domain.variables:
         domain = target.domain
         return [domain.variable(name) for name in domain.main or domain.variables], []

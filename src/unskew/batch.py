@@ -69,6 +69,10 @@ class Batch:
         """Return the rows where ``keep`` is true, in order."""
         return self._each(lambda c: c[keep] if isinstance(c, np.ndarray) else c.filter(keep))
 
+    def take(self, rows: NDArray[np.int64]) -> Batch:
+        """Return the rows with these numbers, in that order; one may come more than once."""
+        return self._each(lambda c: c[rows] if isinstance(c, np.ndarray) else c.take(rows))
+
     def head(self, n: int) -> Batch:
         """Return the first ``n`` rows."""
         return self.slice(0, n)

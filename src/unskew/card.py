@@ -51,8 +51,11 @@ def _header(recipe: Recipe, rows: int) -> list[str]:
         "configs:",
         "- config_name: default",
         "  data_files:",
-        "  - split: train",
-        "    path: data/train-*",
+        *(
+            line
+            for split in recipe.rows_of_splits
+            for line in (f"  - split: {split}", f"    path: data/{split}-*")
+        ),
         "---",
         "",
     ]

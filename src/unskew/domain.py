@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -27,6 +27,7 @@ class Range:
     low: float
     high: float
     doc: str
+    words: str = ""  # what it may be, where the numbers say less
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,11 @@ class Domain:
     domain knows, and None of any other row; ``write_row`` makes plain JSON of an example that is
     not that already; ``forms`` are those of others, by name, each a function of an example and
     its number. ``trace`` yields an example step by step, as text; ``draw`` returns it as SVG.
-    ``main`` names the variables that an audit shows unasked; ``tables`` are small fixed sets of
-    examples; ``recipes`` are datasets that people ask for by name.
+    ``main`` names the variables that an audit shows unasked; ``found``, where what there is to
+    measure differs from source to source, finds them in a first batch, and names those of too
+    many values. ``tables`` are small fixed sets of examples; ``recipes`` are datasets that people
+    ask for by name. ``recheck`` works out one example again, slowly and in another way than
+    ``check``, and says whether it is right.
     """
 
     name: str
@@ -68,6 +72,11 @@ class Domain:
     trace: Callable[[Mapping[str, Any]], Iterator[str]] | None = None
     draw: Callable[[Mapping[str, Any]], str] | None = None
     main: tuple[str, ...] = ()
+    found: Callable[[Batch], tuple[Sequence[SalientVariable], list[str]]] | None = None
+    may_lack: tuple[str, ...] = ()  # columns in which a row may have no value
+    extra: str = ""  # of this package: it installs what the sources need
+    key: str = ""  # the column whose content tells examples apart; all columns where it is empty
+    recheck: Callable[[Mapping[str, Any]], bool] | None = None
     tables: Mapping[str, Callable[[], Batch]] = field(default_factory=dict)
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
 
@@ -114,8 +123,10 @@ class Parameter:
     @property
     def allowed(self) -> str:
         """What it may be, in words."""
+        if self.range.words:
+            return self.range.words
         if isinstance(self.range, Choice):
-            return self.range.words or ", ".join(self.range.options)
+            return ", ".join(self.range.options)
         return f"{self.range.low:g} to {self.range.high:g}"
 
 
@@ -150,6 +161,7 @@ def _settle(
 def _read(source: str, parameter: Parameter, value: Any) -> Any:
     """Read a value that may be text; a number's range is checked later."""
     if isinstance(parameter.range, Choice):
+        value = str(value).lower() if isinstance(value, bool) else value  # false is an option
         if value not in parameter.range.options:
             raise UnskewError(
                 f"{source} {parameter.name} is {value!r}; give one of {parameter.allowed}"
@@ -164,7 +176,6 @@ def _read(source: str, parameter: Parameter, value: Any) -> Any:
     except (TypeError, ValueError):
         kind = "a whole number" if parameter.kind is int else "a number"
         low, high = parameter.range.low, parameter.range.high
-        raise UnskewError(
-            f"{source} {parameter.name} is {value!r}; give {kind} from {low} to {high}"
-        ) from None
+        wanted = parameter.range.words or f"{kind} from {low} to {high}"
+        raise UnskewError(f"{source} {parameter.name} is {value!r}; give {wanted}") from None
     return read

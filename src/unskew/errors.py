@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Real
 
+MOST_NAMES = 60  # that an error lists
+
 
 class UnskewError(Exception):
     """A mistake in what was asked: one line with the value, the allowed range, the next step."""
@@ -19,7 +21,9 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnskewError:
     """Build the error for a name that does not exist, with the nearest one that does."""
     names = sorted(known)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
-    some = f"choose from {', '.join(names)}" if names else "there is none to choose from"
+    rest = f", … ({len(names) - MOST_NAMES} more)" if len(names) > MOST_NAMES else ""
+    listed = ", ".join(names[:MOST_NAMES]) + rest
+    some = f"choose from {listed}" if names else "there is none to choose from"
     hint = f"did you mean {near[0]!r}?" if near else some
     return UnskewError(f"unknown {kind} {name!r}; {hint}")
 

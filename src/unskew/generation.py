@@ -17,6 +17,7 @@ from unskew.errors import UnskewError
 from unskew.files import plain_errors, write_text
 from unskew.given import given_rows, given_size
 from unskew.homogenizer import Homogenizer, KeptBatches
+from unskew.keys import SeenKeys, first_only, restricted, without
 from unskew.names import domain_of, find_source, find_variables
 from unskew.parts import finished_part, make_part, sha256
 from unskew.recipe import Recipe
@@ -43,6 +44,11 @@ def shard(recipe: Recipe, index: int, advance: Advance = lambda _: None) -> tupl
     return concatenate(batches), kept.tally
 
 
+def make(recipe: Recipe, index: int) -> Batch:
+    """Make the examples of one shard."""
+    return shard(recipe, index)[0]
+
+
 def _derived(recipe: Recipe, index: int, advance: Advance) -> tuple[Batch, Tally]:
     """Make a shard of given examples anew."""
     derive = find_source(recipe.source, recipe.parameters).derive
@@ -51,12 +57,14 @@ def _derived(recipe: Recipe, index: int, advance: Advance) -> tuple[Batch, Tally
     rng = stream(recipe.seed, recipe.source, "draw", index)
     tally = Tally()
     batches = []
-    start = index * recipe.shard_size
+    start = recipe.shard_at(index).index * recipe.shard_size
     stop = start + recipe.shard_rows(index)
-    rows = given_rows(recipe.given, start, stop, lambda base, i: shard(base, i)[0])
+    rows = given_rows(recipe.given, start, stop, make)
     for first in range(0, len(rows), DERIVED_AT_ONCE):
         part = rows.slice(first, DERIVED_AT_ONCE)
         made, dropped = derive(rng, part)
+        made, leaked = without(made, recipe, make)
+        dropped += leaked
         tally += Tally(len(made), len(made), dropped)
         batches.append(made)
         advance(len(part))
@@ -65,13 +73,20 @@ def _derived(recipe: Recipe, index: int, advance: Advance) -> tuple[Batch, Tally
 
 def kept_batches(recipe: Recipe, index: int) -> KeptBatches:
     """Return the endless run of kept batches that a shard is the beginning of."""
-    source = find_source(recipe.source, recipe.parameters)
+    source = restricted(find_source(recipe.source, recipe.parameters), recipe, index, make)
     homogenizer = None
     if recipe.homogenize:
         variables = find_variables(recipe.homogenize, domain_of(recipe.source))
-        rng = stream(recipe.seed, recipe.source, "accept", index)
+        rng = stream(recipe.seed, recipe.source, "accept", *_labels(recipe, index))
         homogenizer = Homogenizer(joint(variables), recipe.epsilon, rng)
-    return KeptBatches(source, stream(recipe.seed, recipe.source, "draw", index), homogenizer)
+    rng = stream(recipe.seed, recipe.source, "draw", *_labels(recipe, index))
+    return KeptBatches(source, rng, homogenizer)
+
+
+def _labels(recipe: Recipe, index: int) -> tuple[str | int, ...]:
+    """Return what tells the streams of a shard from those of all others."""
+    shard = recipe.shard_at(index)
+    return (shard.split, shard.index) if recipe.splits else (index,)
 
 
 def generate(
@@ -115,10 +130,13 @@ def run_part(recipe: Recipe, folder: Path, index: int, advance: Advance = lambda
 def _finish(folder: Path, recipe: Recipe) -> Dataset:
     """Write the card and, last, the manifest."""
     parts = []
+    seen = SeenKeys(recipe)
     for index in range(recipe.shards):
         part = finished_part(folder, recipe, index)
         if part is None:
             raise UnskewError(f"part {index} of {folder} is not whole; run the same command again")
+        if recipe.distinct:
+            part = first_only(recipe, folder, index, part, seen)
         parts.append(part)
     tally = reduce(add, (part.tally for part in parts))
     manifest = {

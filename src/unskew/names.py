@@ -16,7 +16,7 @@ from unskew.domain import Domain
 from unskew.domains import domain_names, load_domain
 from unskew.errors import UnskewError, unknown
 from unskew.recipe import Recipe
-from unskew.salient import SalientVariable, Values, as_values, as_variable
+from unskew.salient import By, SalientVariable, Values, as_values, as_variable, as_variables
 from unskew.source import Source, plain_source
 
 
@@ -86,6 +86,16 @@ def find_variable(
         return load_domain(other).variable(variable)
     known = [*(domain.variables if domain else ()), *columns]
     raise unknown("variable", name, known)
+
+
+def resolve(
+    by: By | str | Sequence[str], domain: Domain | None, columns: Sequence[str] | None = None
+) -> tuple[SalientVariable, ...]:
+    """Return the variables that ``by`` gives, or names as ``find_variable`` has it."""
+    names: Any = [by] if isinstance(by, str) else by
+    if isinstance(names, Sequence) and names and all(isinstance(name, str) for name in names):
+        return as_variables(find_variables(names, domain, columns))
+    return as_variables(names)
 
 
 def column_variable(name: str, *, known: bool = True) -> SalientVariable:

@@ -67,7 +67,8 @@ class Part:
 
 def part_name(recipe: Recipe, index: int) -> str:
     """Return where a part lies, in the layout that Hugging Face ``datasets`` reads."""
-    return f"data/train-{index:05d}-of-{recipe.shards:05d}.parquet"
+    shard = recipe.shard_at(index)
+    return f"data/{shard.split}-{shard.index:05d}-of-{shard.of:05d}.parquet"
 
 
 def make_part(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from numbers import Integral, Real
@@ -25,14 +26,29 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "seed": (Integral,),
     "shard_size": (Integral,),
     "given": (str,),
+    "splits": (Mapping,),
+    "exclude": (tuple,),
+    "distinct": (bool,),
 }
+_OPTIONAL = ("given", "splits", "exclude", "distinct")  # not written where they are empty
 _WORDS: dict[type, str] = {
     str: "a text",
     Integral: "a whole number",
     Mapping: "names with values",
     tuple: "a list of names",
     Real: "a number",
+    bool: "true or false",
 }
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One shard of a recipe: the ``index``-th of its split's ``of``, and its examples."""
+
+    split: str
+    index: int
+    of: int
+    rows: int
 
 
 @dataclass(frozen=True)
@@ -43,6 +59,11 @@ class Recipe:
     streams; one shard is the paper's procedure exactly. ``given`` names a recipe, a table or a
     dataset whose first ``n`` examples are made anew (the same programs, new worlds); those of
     which nothing can be made are left out.
+
+    ``splits`` are names with numbers of examples, ``n`` in all. Which split an example may be in
+    is decided by the content of its key (a program, an expression), so no key is in two of them.
+    Keys of the datasets or recipes in ``exclude`` are left out; ``distinct`` leaves out keys that
+    came before, and with them rows: there may be fewer than ``n``.
     """
 
     source: str
@@ -53,17 +74,24 @@ class Recipe:
     seed: int = 0
     shard_size: int = 1 << 16
     given: str = ""
+    splits: Mapping[str, int] = field(default_factory=dict)
+    exclude: tuple[str, ...] = ()
+    distinct: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
         for name, kinds in _KINDS.items():
             value: Any = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, kinds):
+            if (isinstance(value, bool) and kinds[0] is not bool) or not isinstance(value, kinds):
                 raise UnskewError(f"recipe {name} is {value!r}; give {_WORDS[kinds[0]]}")
             if kinds[0] is Integral:  # NumPy's whole numbers are no JSON
                 object.__setattr__(self, name, int(getattr(self, name)))
-        if not all(isinstance(variable, str) for variable in self.homogenize):
-            raise UnskewError(f"recipe homogenize is {self.homogenize!r}; give a list of names")
+        for name in ("homogenize", "exclude"):
+            if not all(isinstance(entry, str) for entry in getattr(self, name)):
+                raise UnskewError(f"recipe {name} is {getattr(self, name)!r}; give a list of names")
+        self._check_splits()
+        # In one order, whatever the order they were named in: the same recipe, the same bytes.
+        object.__setattr__(self, "splits", dict(sorted(self.splits.items())))
         check_range("n", self.n, 1, step="ask for at least one example")
         check_range("epsilon", self.epsilon, 0, step=EPSILONS)
         check_range("seed", self.seed, 0)
@@ -72,6 +100,26 @@ class Recipe:
             raise UnskewError(
                 f"recipe takes given examples ({self.given}) and homogenizes; make them first, "
                 "then homogenize a source of them"
+            )
+
+    def _check_splits(self) -> None:
+        for split, rows in self.splits.items():
+            if not (isinstance(split, str) and re.fullmatch(r"[A-Za-z]\w*", split)):
+                raise UnskewError(
+                    f"recipe splits has {split!r}; name them with letters, digits and _"
+                )
+            if isinstance(rows, bool) or not isinstance(rows, int):
+                raise UnskewError(f"recipe split {split!r} is {rows!r}; give a whole number")
+            check_range(f"split {split}", rows, 1, step="ask for at least one example")
+        if self.splits and sum(self.splits.values()) != self.n:
+            raise UnskewError(
+                f"recipe n is {self.n}, but its splits have {sum(self.splits.values())}; "
+                "make them equal"
+            )
+        if self.splits and self.given:
+            raise UnskewError(
+                f"recipe takes given examples ({self.given}), which have their splits; leave "
+                "splits out"
             )
 
     @property
@@ -84,17 +132,34 @@ class Recipe:
     @property
     def shards(self) -> int:
         """Number of shards."""
-        return -(-self.n // self.shard_size)
+        return sum(-(-rows // self.shard_size) for rows in self.rows_of_splits.values())
 
-    def shard_rows(self, index: int) -> int:
-        """Return how many examples shard ``index`` keeps: all but the last are full."""
-        return min(self.shard_size, self.n - index * self.shard_size)
+    @property
+    def rows_of_splits(self) -> Mapping[str, int]:
+        """The splits; all is training data where none are named."""
+        return self.splits or {"train": self.n}
+
+    def shard_at(self, number: int) -> Shard:
+        """Return a shard by its number: those of the first split come first."""
+        left = number
+        for split, rows in self.rows_of_splits.items():
+            of = -(-rows // self.shard_size)
+            if left < of:
+                return Shard(split, left, of, min(self.shard_size, rows - left * self.shard_size))
+            left -= of
+        raise UnskewError(f"shard is {number}; the recipe has {self.shards}")
+
+    def shard_rows(self, number: int) -> int:
+        """Return how many examples a shard keeps: all but the last of a split are full."""
+        return self.shard_at(number).rows
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; ``from_dict`` reads it back."""
-        data = {"unskew_recipe": VERSION, **asdict(self), "homogenize": list(self.homogenize)}
-        if not self.given:
-            del data["given"]
+        data = {"unskew_recipe": VERSION, **asdict(self)}
+        data |= {name: list(data[name]) for name in ("homogenize", "exclude")}
+        for name in _OPTIONAL:
+            if not data[name]:
+                del data[name]
         return data
 
     def to_json(self) -> str:
@@ -123,9 +188,9 @@ class Recipe:
         for name in ("source", "n"):
             if name not in given:
                 raise UnskewError(f"recipe has no {name!r}; add it")
-        variables = given.get("homogenize", ())
-        if isinstance(variables, list):
-            given["homogenize"] = tuple(variables)
+        for name in ("homogenize", "exclude"):
+            if isinstance(given.get(name), list):
+                given[name] = tuple(given[name])
         return cls(**given)
 
     @classmethod

@@ -151,7 +151,7 @@ def _as_examples(batches: Iterator[Batch], domain: Domain, path: Path) -> Iterat
     for batch in batches:
         first, rows = next(batch.head(1).examples()), []
         if not batch.is_plain and _read_row(first, domain, f"{path} row {number + 1}") == first:
-            _refuse_gaps(batch, path)
+            _refuse_gaps(batch, domain, path)
             number += len(batch)
             yield batch
             continue
@@ -173,9 +173,11 @@ def _read_row(row: Any, domain: Domain, where: str) -> dict[str, Any]:
     return read
 
 
-def _refuse_gaps(batch: Batch, path: Path) -> None:
+def _refuse_gaps(batch: Batch, domain: Domain, path: Path) -> None:
     for name, column in batch.columns.items():
-        if not isinstance(column, np.ndarray) and column.null_count:
+        if name in domain.may_lack or isinstance(column, np.ndarray):
+            continue
+        if column.null_count:
             raise UnskewError(
                 f"{path}: column {name!r} has {column.null_count} rows without a value; "
                 "leave them out"

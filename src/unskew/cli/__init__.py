@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from unskew.cli import convert, data, training
+from unskew.cli import convert, data, datasets, training
 from unskew.errors import HealthWarning, UnskewError
 
 app = typer.Typer(
@@ -24,7 +24,8 @@ app = typer.Typer(
 )
 app.command("list")(data.list_)
 app.command()(data.audit)
-app.command()(data.generate)
+app.command()(datasets.generate)
+app.command()(datasets.verify)
 app.command()(data.show)
 app.command()(convert.convert)
 app.command()(training.train)

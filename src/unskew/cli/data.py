@@ -1,9 +1,8 @@
-"""Commands about data: list, audit, generate, show."""
+"""Commands that look at data: list, audit, show."""
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,8 +13,6 @@ from unskew.errors import UnskewError
 
 if TYPE_CHECKING:
     from unskew.auditing import Audit
-    from unskew.dataset import Dataset
-    from unskew.recipe import Recipe
 
 Settings = Annotated[
     list[str] | None,
@@ -72,7 +69,7 @@ def list_(as_json: Json = False) -> None:
         "experiments": list(EXPERIMENTS),
     }
     if as_json:
-        _print_json(facts)
+        print_json(facts)
         return
     _print_list(facts)
 
@@ -107,100 +104,11 @@ def audit(
         _ = found.variables  # nothing in common is said before anything is written
     written = found.picture(report) if report is not None else None
     if as_json:
-        _print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         _console().print(found)
         if written is not None:
             typer.echo(f"report: {written}")
-
-
-def generate(
-    source: Annotated[
-        str,
-        typer.Argument(help="A source, a named recipe, module:function, or a recipe's .json."),
-    ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the dataset.")],
-    n: Annotated[int | None, typer.Option("-n", help="Examples to keep; 10,000.")] = None,
-    homogenize: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--homogenize",
-            metavar="VARIABLE",
-            help="Homogenize by this variable; given twice or more, by all of them jointly.",
-        ),
-    ] = None,
-    epsilon: Annotated[
-        float | None,
-        typer.Option("--epsilon", help="Smaller is closer to uniform and dearer; 0.025."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed; 0.")] = None,
-    settings: Settings = None,
-    shard_size: Annotated[
-        int | None,
-        typer.Option("--shard-size", help="Examples a part, homogenized on its own; 65,536."),
-    ] = None,
-    start_from: Annotated[
-        str | None,
-        typer.Option(
-            "--given",
-            metavar="DATASET",
-            help="Make these examples anew: the same programs, new worlds.",
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", help="Processes; as many as there are cores.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Run a recipe: draw, homogenize, and write a dataset of Parquet parts."""
-    from unskew.engines import processes
-    from unskew.generation import generate as run
-
-    given: dict[str, Any] = {
-        "n": n,
-        "homogenize": tuple(homogenize) if homogenize else None,
-        "epsilon": epsilon,
-        "seed": seed,
-        "shard_size": shard_size,
-        "given": start_from,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
-    recipe = _recipe(source, given, read_settings(settings))
-    crew = min(workers or os.cpu_count() or 1, recipe.shards)
-    engine = processes(crew) if crew > 1 or (workers or 1) < 1 else None
-    with progress(f"generating {recipe.source}", recipe.n) as advance:
-        dataset = run(recipe, output, advance, engine=engine)
-    if as_json:
-        _print_json({"folder": str(output), "rows": len(dataset), "tally": dataset.tally.to_dict()})
-        return
-    _print_generated(recipe, dataset, output)
-
-
-def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Recipe:
-    """Return the recipe that a command asks for: one from a file, one by name, or a new one."""
-    from dataclasses import replace
-
-    from unskew.given import given_size
-    from unskew.names import find_recipe, find_source
-    from unskew.recipe import Recipe
-
-    if source.endswith(".json"):
-        if given or settings:
-            raise UnskewError(
-                f"{source} is a recipe and says it all; change it there, not by "
-                f"{', '.join([*given, *(['set'] if settings else [])])}"
-            )
-        return Recipe.read(Path(source))
-    named = find_recipe(source)
-    if named is not None:
-        parameters = {**named.parameters, **settings}
-        chosen = find_source(named.source, parameters).parameters
-        parameters = {name: chosen[name] for name in parameters}
-        return replace(named, parameters=parameters, **given)
-    chosen = find_source(source, settings).parameters
-    if "n" not in given:
-        given["n"] = given_size(given["given"]) if "given" in given else 10_000
-    return Recipe(source, parameters=dict(chosen), **given)
 
 
 def show(
@@ -232,7 +140,7 @@ def show(
     if not examples:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to show")
     if as_json:
-        _print_json([example_data(example, opened.domain) for example in examples])
+        print_json([example_data(example, opened.domain) for example in examples])
         return
     for example in examples:
         if trace and steps is not None:
@@ -296,27 +204,8 @@ def _print_list(facts: dict[str, Any]) -> None:
         typer.echo(f"  {name}")
 
 
-def _print_generated(recipe: Recipe, dataset: Dataset, output: Path) -> None:
-    from unskew.report.words import dropped_details
-    from unskew.tally import DETAIL
-    from unskew.theory import cost_bound
-
-    tally, rows, parts = dataset.tally, len(dataset), len(dataset.parts)
-    typer.echo(f"dataset: {output} ({rows:,} examples in {parts} part(s))")
-    if recipe.homogenize:
-        bound = cost_bound(recipe.epsilon)
-        typer.echo(
-            f"homogenized by {' × '.join(recipe.homogenize)} at epsilon {recipe.epsilon:g}: "
-            f"{tally.cost:.2f} draws per kept example (at most {bound:g} expected)"
-        )
-    for reason, count in sorted(tally.dropped.items()):
-        if DETAIL not in reason:
-            typer.echo(f"dropped by the source: {count:,} ({reason})")
-    for line in dropped_details(tally.dropped):
-        typer.echo(f"  {line}")
-
-
-def _print_json(data: Any) -> None:
+def print_json(data: Any) -> None:
+    """Print JSON for other programs."""
     typer.echo(json.dumps(data, ensure_ascii=False, indent=2, default=str))
 
 

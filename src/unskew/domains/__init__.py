@@ -8,13 +8,15 @@ from unskew.errors import unknown
 
 
 def domain_names() -> list[str]:
-    """Return the names of the built-in domains without loading them."""
-    return sorted(module.name for module in iter_modules(__path__) if module.ispkg)
+    """Return the names of the built-in domains without loading them: their folders, _ as -."""
+    return sorted(
+        module.name.replace("_", "-") for module in iter_modules(__path__) if module.ispkg
+    )
 
 
 def load_domain(name: str) -> Domain:
     """Load one domain by name."""
     if name not in domain_names():
         raise unknown("domain", name, domain_names())
-    domain: Domain = import_module(f"{__name__}.{name}").DOMAIN
+    domain: Domain = import_module(f"{__name__}.{name.replace('-', '_')}").DOMAIN
     return domain

@@ -18,4 +18,6 @@ DOMAIN = Domain(
     variables={variable.name: variable for variable in salient.VARIABLES},
     show=sources.show,
     check=sources.check,
+    key=sources.EXPRESSION,
+    recheck=sources.recheck,
 )

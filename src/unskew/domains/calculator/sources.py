@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unskew.batch import Batch, is_text, text_bytes, text_column
 from unskew.domain import Range
 from unskew.domains.calculator import kernels
+from unskew.domains.calculator.syntax import evaluate as evaluate_tree
 from unskew.domains.calculator.syntax import print_tree
 from unskew.errors import UnskewError
 from unskew.source import Source
@@ -65,6 +66,11 @@ def check(batch: Batch) -> NDArray[np.bool_]:
     right: NDArray[np.bool_] = values == np.asarray(batch.columns[VALUE])
     right &= values != kernels.MALFORMED
     return right
+
+
+def recheck(example: Mapping[str, Any]) -> bool:
+    """Work the expression out again, as a tree."""
+    return bool(evaluate_tree(example[EXPRESSION]) == example[VALUE])
 
 
 def expressions(batch: Batch) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

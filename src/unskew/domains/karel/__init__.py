@@ -1,7 +1,16 @@
 """Karel (sections 4 and 5, appendix A): a robot in a grid, its programs, its worlds."""
 
 from unskew.domain import Domain
-from unskew.domains.karel import drawing, examples, recipes, records, salient, showing, sources
+from unskew.domains.karel import (
+    drawing,
+    examples,
+    recipes,
+    records,
+    salient,
+    showing,
+    sources,
+    tracing,
+)
 from unskew.domains.karel.interpreter import Runs, Status, run
 from unskew.domains.karel.syntax import parse, to_readable, to_tokens
 from unskew.domains.karel.world import from_picture, to_picture
@@ -36,6 +45,8 @@ DOMAIN = Domain(
     trace=showing.trace,
     draw=drawing.example_svg,
     main=salient.MAIN,
+    key=examples.PROGRAM,
+    recheck=tracing.replays,
     tables=recipes.TABLES,
     recipes=recipes.RECIPES,
 )

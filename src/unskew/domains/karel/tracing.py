@@ -6,15 +6,19 @@ everything else, and the tests hold the two together at every tick.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from unskew.domains.karel import compiler as c
 from unskew.domains.karel import tokens as t
 from unskew.domains.karel.compiler import FINE, compile_programs
 from unskew.domains.karel.interpreter import MAX_TICKS, Status
-from unskew.domains.karel.syntax import Program, to_tokens
+from unskew.domains.karel.syntax import Program, parse_tokens, to_tokens
 from unskew.domains.karel.world import (
+    BYTES,
     CELLS,
     FACING,
     MAX_MARKERS,
@@ -133,3 +137,20 @@ def _neighbour(world: World, turn: int) -> int | None:
     cell = row * SIDE + column
     on_square = 0 <= cell < CELLS and 0 <= column < SIDE
     return cell if on_square and world[cell] != WALL else None  # past a grid's edge are walls
+
+
+def replays(example: Mapping[str, Any]) -> bool:
+    """Whether each input becomes its output, one tick after the other."""
+    program = parse_tokens(example["program"])
+    inputs, outputs = (
+        np.frombuffer(example[name], np.uint8).reshape(-1, BYTES) for name in ("inputs", "outputs")
+    )
+    if len(inputs) != len(outputs):
+        return False
+    for before, after in zip(inputs, outputs, strict=True):
+        world, status = before, Status.OK
+        for step in steps(program, before):
+            world, status = step.world, step.status
+        if status != Status.OK or not np.array_equal(world, after):
+            return False
+    return True

@@ -1,0 +1,194 @@
+"""Commands that make datasets and look them over: generate, verify."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from unskew.cli.data import Json, Settings, print_json, read_settings
+from unskew.cli.progress import progress
+from unskew.errors import UnskewError
+
+if TYPE_CHECKING:
+    from unskew.dataset import Dataset
+    from unskew.recipe import Recipe
+
+
+def generate(
+    source: Annotated[
+        str,
+        typer.Argument(help="A source, a named recipe, module:function, or a recipe's .json."),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the dataset.")],
+    n: Annotated[int | None, typer.Option("-n", help="Examples to keep; 10,000.")] = None,
+    homogenize: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--homogenize",
+            metavar="VARIABLE",
+            help="Homogenize by this variable; given twice or more, by all of them jointly.",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", help="Smaller is closer to uniform and dearer; 0.025."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed; 0.")] = None,
+    settings: Settings = None,
+    shard_size: Annotated[
+        int | None,
+        typer.Option("--shard-size", help="Examples a part, homogenized on its own; 65,536."),
+    ] = None,
+    splits: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--split",
+            metavar="NAME=N",
+            help="A split and its examples; repeatable. No program is in two of them.",
+        ),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--exclude",
+            metavar="DATASET",
+            help="Leave out the programs of this dataset or recipe; repeatable.",
+        ),
+    ] = None,
+    distinct: Annotated[
+        bool, typer.Option("--distinct", help="Leave out programs that came before.")
+    ] = False,
+    start_from: Annotated[
+        str | None,
+        typer.Option(
+            "--given",
+            metavar="DATASET",
+            help="Make these examples anew: the same programs, new worlds.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", help="Processes; as many as there are cores.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run a recipe: draw, homogenize, and write a dataset of Parquet parts."""
+    from unskew.engines import processes
+    from unskew.generation import generate as run
+
+    given: dict[str, Any] = {
+        "n": n,
+        "homogenize": tuple(homogenize) if homogenize else None,
+        "epsilon": epsilon,
+        "seed": seed,
+        "shard_size": shard_size,
+        "given": start_from,
+        "splits": _splits(splits),
+        "exclude": tuple(exclude) if exclude else None,
+        "distinct": distinct or None,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    recipe = _recipe(source, given, read_settings(settings))
+    crew = min(workers or os.cpu_count() or 1, recipe.shards)
+    engine = processes(crew) if crew > 1 or (workers or 1) < 1 else None
+    with progress(f"generating {recipe.source}", recipe.n) as advance:
+        dataset = run(recipe, output, advance, engine=engine)
+    if as_json:
+        print_json({"folder": str(output), "rows": len(dataset), "tally": dataset.tally.to_dict()})
+        return
+    _print_generated(recipe, dataset, output)
+
+
+def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Recipe:
+    """Return the recipe that a command asks for: one from a file, one by name, or a new one."""
+    from dataclasses import replace
+
+    from unskew.given import given_size
+    from unskew.names import find_recipe, find_source
+    from unskew.recipe import Recipe
+
+    if source.endswith(".json"):
+        if given or settings:
+            raise UnskewError(
+                f"{source} is a recipe and says it all; change it there, not by "
+                f"{', '.join([*given, *(['set'] if settings else [])])}"
+            )
+        return Recipe.read(Path(source))
+    named = find_recipe(source)
+    if named is not None:
+        parameters = {**named.parameters, **settings}
+        chosen = find_source(named.source, parameters).parameters
+        parameters = {name: chosen[name] for name in parameters}
+        return replace(named, parameters=parameters, **given)
+    chosen = find_source(source, settings).parameters
+    if "n" not in given and "splits" in given:
+        given["n"] = sum(given["splits"].values())
+    if "n" not in given:
+        given["n"] = given_size(given["given"]) if "given" in given else 10_000
+    return Recipe(source, parameters=dict(chosen), **given)
+
+
+def _print_generated(recipe: Recipe, dataset: Dataset, output: Path) -> None:
+    from unskew.report.words import dropped_details
+    from unskew.tally import DETAIL
+    from unskew.theory import cost_bound
+
+    tally, rows, parts = dataset.tally, len(dataset), len(dataset.parts)
+    typer.echo(f"dataset: {output} ({rows:,} examples in {parts} part(s))")
+    if recipe.homogenize:
+        bound = cost_bound(recipe.epsilon)
+        typer.echo(
+            f"homogenized by {' × '.join(recipe.homogenize)} at epsilon {recipe.epsilon:g}: "
+            f"{tally.cost:.2f} draws per kept example (at most {bound:g} expected)"
+        )
+    for reason, count in sorted(tally.dropped.items()):
+        if DETAIL not in reason:
+            typer.echo(f"dropped by the source: {count:,} ({reason})")
+    for line in dropped_details(tally.dropped):
+        typer.echo(f"  {line}")
+
+
+def _splits(given: list[str] | None) -> dict[str, int] | None:
+    """Read ``--split name=number`` options."""
+    if not given:
+        return None
+    found: dict[str, int] = {}
+    for split in given:
+        name, _, number = split.partition("=")
+        if not (name and number.isdecimal()) or name in found:
+            raise UnskewError(f"--split is {split!r}; write each once as name=number: train=1000")
+        found[name] = int(number)
+    return found
+
+
+def verify(
+    folder: Annotated[Path, typer.Argument(help="A dataset that generate made.")],
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--against", metavar="DATASET", help="It must share no program with it; repeatable."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Check a dataset: checksums, rows, repeats and leaks. Exit code 1 where a fault was found."""
+    from unskew.dataset import Dataset
+    from unskew.generation import make
+    from unskew.verifying import verify as run
+
+    with progress(f"verifying {folder}", len(Dataset.open(folder))) as advance:
+        found = run(folder, against or (), make=make, advance=advance)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        typer.echo(
+            f"{folder}: {found.rows:,} rows, {found.repeated_rows:,} repeated, "
+            f"{found.repeated_keys:,} repeated keys, {found.rechecked:,} worked out again"
+        )
+        for fault in found.faults:
+            typer.echo(f"fault: {fault}")
+        if not found.faults:
+            typer.echo("no fault found")
+    return 1 if found.faults else 0

@@ -1,0 +1,155 @@
+"""Every task as a source: each item is made by the library, from a seed of its own.
+
+The library gives item i the seed ``seed + i``, so that two datasets of neighbouring seeds are
+the same but for one item. Here the seed of each item is drawn from the stream of the source.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from unskew.batch import Batch
+from unskew.domains.reasoning_gym import library
+from unskew.domains.reasoning_gym.examples import Row, as_batch, as_row
+from unskew.domains.reasoning_gym.settings import config_values, settings_of, signature_of
+from unskew.errors import HealthWarning, UnskewError
+from unskew.source import Source
+
+CHUNK = 1024  # some tasks take half a second an item
+IN_VAIN = 100  # items in a row that the library fails to make
+SEED_BITS = 63
+_NARROW = {"pool_matrix": 32}  # NumPy's old seeding takes no more
+_PROBES = (0x5EED_0000_0001, 0x5EED_0000_0002, 0x5EED_0000_0003)
+# These go through a set or dict of texts, whose order is another one in every process.
+_ORDERED_BY_HASH = frozenset(
+    ("isomorphic_strings", "knight_swap", "polynomial_multiplication", "ransom_note", "word_ladder")
+)
+
+
+class Tasks(Mapping[str, Callable[..., Source]]):
+    """The tasks by name; the library is loaded when the first one is asked for."""
+
+    def __getitem__(self, name: str) -> Callable[..., Source]:
+        """Return the function that makes a source; say how to get the library if it is missing."""
+        if not library.is_installed():
+            raise UnskewError(
+                f"{library.DOMAIN_NAME}/{name} needs the library {library.DOMAIN_NAME}, which is "
+                f"not installed; install it: {library.INSTALL}"
+            )
+        if name not in library.task_names():
+            raise KeyError(name)
+        return _maker(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of the tasks; none without the library."""
+        return iter(library.task_names())
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(library.task_names())
+
+
+@cache
+def _maker(task: str) -> Callable[..., Source]:
+    """Return the function that makes the source of a task, with its settings as parameters."""
+
+    def make(**chosen: Any) -> Source:
+        return _source(task, config_values(task, chosen))
+
+    make.__doc__ = library.task_doc(task)
+    make.__annotations__ = {name: s.annotation for name, s in settings_of(task).items()}
+    make.__signature__ = signature_of(task)  # type: ignore[attr-defined]
+    return make
+
+
+def _source(task: str, settings: Mapping[str, Any]) -> Source:
+    name = f"{library.DOMAIN_NAME}/{task}"
+    try:
+        library.check_config(library.config_class(task)(**settings))
+    except UnskewError as error:
+        raise UnskewError(f"{name}: {error}") from error
+    items = Items(task, settings)
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
+        _warn_of_order(task, name)
+        rows: list[Row] = []
+        dropped: Counter[str] = Counter()
+        in_vain = 0
+        with library.quiet():
+            while len(rows) < n:
+                seed = int(rng.integers(1 << _NARROW.get(task, SEED_BITS)))
+                try:
+                    rows.append(items.row(seed))
+                    in_vain = 0
+                except Exception as error:  # a task may raise anything, for some seeds only
+                    dropped[f"the library raised {type(error).__name__}"] += 1
+                    in_vain += 1
+                    if in_vain == IN_VAIN:
+                        raise UnskewError(
+                            f"{name} failed on {IN_VAIN} items in a row ({type(error).__name__}: "
+                            f"{error}); change its settings"
+                        ) from error
+        return as_batch(rows), dropped
+
+    return Source(name, draw, chunk=CHUNK)
+
+
+class Items:
+    """Makes the items of one task, each from its seed alone."""
+
+    def __init__(self, task: str, settings: Mapping[str, Any]) -> None:
+        """Make nothing yet: some tasks read large files first."""
+        self._task = task
+        self._settings = dict(settings)
+        self._probed = False
+        self._reused: Any = None
+
+    def row(self, seed: int) -> Row:
+        """Return the item of a seed: what the library's dataset of that seed has first."""
+        if not self._probed:
+            self._reused = self._reusable()
+            self._probed = True
+        return self._again(self._reused, seed) if self._reused is not None else self._anew(seed)
+
+    def _dataset(self, seed: int) -> Any:
+        library.seed_shared(seed)
+        return library.factory().create_dataset(self._task, seed=seed, size=1, **self._settings)
+
+    def _anew(self, seed: int) -> Row:
+        return as_row(self._dataset(seed)[0])
+
+    def _again(self, dataset: Any, seed: int) -> Row:
+        library.seed_shared(seed)
+        dataset.seed = dataset.config.seed = seed
+        return as_row(dataset[0])
+
+    def _reusable(self) -> Any:
+        """Return a dataset that gives the same items given other seeds as those made anew do.
+
+        Making one may read a dictionary or an archive, so it is made once, unless the task
+        draws from its seed already then; whether it does is tried, for the library does not say.
+        """
+        try:
+            anew = [self._anew(seed) for seed in _PROBES]
+            dataset = self._dataset(_PROBES[-1])
+            again = [self._again(dataset, seed) for seed in _PROBES]
+        except Exception:
+            return None  # settings under which an item fails; drawing counts it
+        return dataset if again == anew else None
+
+
+def _warn_of_order(task: str, name: str) -> None:
+    if task in _ORDERED_BY_HASH and os.environ.get("PYTHONHASHSEED", "random") == "random":
+        warnings.warn(
+            f"{name} gives other items in every process, whatever the seed: the library orders "
+            "by Python's hash of texts; set PYTHONHASHSEED=0 before the command",
+            HealthWarning,
+            stacklevel=3,
+        )

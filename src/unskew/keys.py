@@ -1,0 +1,157 @@
+"""Which examples may stand in which split: told by the content of their key, not by a seed.
+
+A key is the column that a domain names (a program, an expression), else the whole row. Its hash
+decides on which side of the splits it falls, so that no key is in two of them, and whether it
+is one of those to leave out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.batch import Batch, concatenate
+from unskew.dataset import read_parquet
+from unskew.domain import Domain
+from unskew.errors import UnskewError
+from unskew.names import domain_of, find_recipe
+from unskew.parts import Part, make_part
+from unskew.recipe import Recipe
+from unskew.rowhash import row_hashes
+from unskew.source import Source
+from unskew.tally import Tally
+from unskew.targets import open_target
+
+# Makes the examples of a recipe's shard.
+Make: TypeAlias = Callable[[Recipe, int], Batch]
+OTHER_SPLIT, REPEATED = "belongs to another split", "repeats an earlier key"
+IN_VAIN = 1000  # draws of a chunk in a row that left nothing
+
+
+def key_hashes(batch: Batch, domain: Domain | None) -> NDArray[np.uint64]:
+    """Return the hash of each row's key."""
+    if domain is None or not domain.key or domain.key not in batch.columns:
+        return row_hashes(batch)
+    return row_hashes(Batch({domain.key: batch.columns[domain.key]}))
+
+
+def restricted(source: Source, recipe: Recipe, index: int, make: Make) -> Source:
+    """Return a source of the examples alone that may stand in a shard of the recipe."""
+    if not recipe.splits and not recipe.exclude:
+        return source
+    split = recipe.shard_at(index).split
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
+        kept: list[Batch] = []
+        dropped: Counter[str] = Counter()
+        have, in_vain = 0, 0
+        while have < n:
+            batch, reasons = source.draw(rng, n)
+            dropped += reasons
+            keep, why = _allowed(batch, recipe, split, make)
+            batch = batch.filter(keep).head(n - have)
+            dropped += why
+            have += len(batch)
+            in_vain = 0 if len(batch) else in_vain + 1
+            if in_vain == IN_VAIN:
+                raise UnskewError(
+                    f"nothing is left for split {split} of {recipe.source} after "
+                    f"{IN_VAIN * n:,} draws; exclude less, or ask for fewer examples"
+                )
+            if len(batch):
+                kept.append(batch)
+        return concatenate(kept), dropped
+
+    return replace(source, draw=draw)
+
+
+def without(batch: Batch, recipe: Recipe, make: Make) -> tuple[Batch, Counter[str]]:
+    """Leave out of a batch what the recipe excludes."""
+    if not recipe.exclude:
+        return batch, Counter()
+    keep, why = _allowed(batch, recipe, "", make)
+    return batch.filter(keep), why
+
+
+def _allowed(
+    batch: Batch, recipe: Recipe, split: str, make: Make
+) -> tuple[NDArray[np.bool_], Counter[str]]:
+    """Say which rows may stand in a split, and count the others by reason."""
+    hashes = key_hashes(batch, domain_of(recipe.source))
+    keep = np.ones(len(batch), dtype=np.bool_)
+    why: Counter[str] = Counter()
+    if recipe.splits:
+        keep = split_of(hashes, recipe) == list(recipe.splits).index(split)
+        why[OTHER_SPLIT] = int((~keep).sum())
+    for name in recipe.exclude:
+        inside = np.isin(hashes, excluded_keys(name, make)) & keep
+        why[f"is in {name}"] = int(inside.sum())
+        keep &= ~inside
+    return keep, +why
+
+
+def split_of(hashes: NDArray[np.uint64], recipe: Recipe) -> NDArray[np.int64]:
+    """Return the number of the split that each key belongs to, in proportion to their sizes."""
+    sizes = np.array(list(recipe.splits.values()), dtype=float)
+    ends = np.cumsum(sizes / sizes.sum())[:-1]
+    # The hash is mixed again, so that splits do not depend on what else hashes are used for.
+    mixed = hashes * np.uint64(0x9E3779B97F4A7C15)
+    found: NDArray[np.int64] = np.searchsorted(ends, mixed / 2.0**64, side="right")
+    return found
+
+
+@cache
+def excluded_keys(name: str, make: Make) -> NDArray[np.uint64]:
+    """Return the keys of a dataset, a file or a named recipe, sorted."""
+    recipe = find_recipe(name)
+    if recipe is not None:
+        batches = (make(recipe, index) for index in range(recipe.shards))
+        domain = domain_of(recipe.source)
+        return np.unique(np.concatenate([key_hashes(batch, domain) for batch in batches]))
+    opened = open_target(name)
+    if opened.endless:
+        raise UnskewError(f"{name} never ends; exclude a dataset, a file or a named recipe")
+    found = [key_hashes(batch, opened.domain) for batch in opened.read(None)]
+    return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
+
+
+class SeenKeys:
+    """The keys of the parts so far."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        """Start with none."""
+        self._domain = domain_of(recipe.source)
+        self._seen = np.empty(0, dtype=np.uint64)
+
+    def first(self, batch: Batch) -> NDArray[np.bool_]:
+        """Say which rows have a key that did not come before, and remember them."""
+        hashes = key_hashes(batch, self._domain)
+        keep = np.zeros(len(hashes), dtype=np.bool_)
+        keep[np.unique(hashes, return_index=True)[1]] = True
+        keep &= ~np.isin(hashes, self._seen)
+        self._seen = np.union1d(self._seen, hashes)
+        return keep
+
+
+def first_only(recipe: Recipe, folder: Path, index: int, part: Part, seen: SeenKeys) -> Part:
+    """Write a part anew without the keys that came before it; run again, it stays as it is."""
+    batch = concatenate(list(read_parquet(folder / part.file)))
+    keep = seen.first(batch)
+    gone = int((~keep).sum())
+    if not gone:
+        return part
+    tally = Tally(
+        part.tally.drawn,
+        part.tally.kept - gone,
+        part.tally.dropped + Counter({REPEATED: gone}),
+        part.tally.drawn_values,
+        part.tally.kept_values,
+    )
+    return make_part(recipe, folder, index, lambda: (batch.filter(keep), tally))

@@ -1,0 +1,241 @@
+"""Splits that share no key, what is left out, and the command that looks a dataset over."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from unskew import Dataset, Recipe, UnskewError, generate
+from unskew.dataset import read_parquet
+from unskew.engines import processes
+from unskew.generation import make
+from unskew.keys import OTHER_SPLIT, REPEATED, excluded_keys, key_hashes
+from unskew.names import domain_of
+from unskew.parts import sha256
+from unskew.verifying import verify
+
+SPLITS = {"train": 700, "validation": 100, "test": 200}
+SPLIT = Recipe("karel/msr", 1_000, splits=SPLITS, shard_size=300)
+CALCULATOR = Recipe("calculator/dcfg", 3_000, {"p": 0.3}, shard_size=1_000)
+
+
+def texts(folder: Path, split: str = "train", column: str = "program") -> list[str]:
+    files = sorted((folder / "data").glob(f"{split}-*.parquet"))
+    return [text for file in files for text in pq.read_table(file)[column].to_pylist()]
+
+
+@pytest.fixture(scope="module")
+def split(tmp_path_factory):
+    return generate(SPLIT, tmp_path_factory.mktemp("split") / "made")
+
+
+def test_splits_have_their_sizes_and_share_no_program(split):
+    found = {name: texts(split.folder, name) for name in SPLITS}
+    assert {name: len(programs) for name, programs in found.items()} == SPLITS
+    assert not set(found["train"]) & set(found["test"])
+    assert not set(found["train"]) & set(found["validation"])
+    assert not set(found["test"]) & set(found["validation"])
+    assert len(set(found["train"])) < 700  # so that sharing none says something
+    assert split.tally.dropped[OTHER_SPLIT] > 0
+    names = sorted(path.name for path in (split.folder / "data").iterdir())
+    assert names == [
+        "test-00000-of-00001.parquet",
+        *(f"train-0000{i}-of-00003.parquet" for i in range(3)),
+        "validation-00000-of-00001.parquet",
+    ]
+
+
+def test_splits_are_the_same_by_several_workers(split, tmp_path):
+    other = generate(SPLIT, tmp_path / "made", engine=processes(2))
+    assert [sha256(part) for part in other.parts] == [sha256(part) for part in split.parts]
+
+
+def test_seeds_do_not_move_a_program_to_another_split(split, tmp_path):
+    """What is in the test split of one seed is in the training split of no other."""
+    other = generate(Recipe(**{**vars(SPLIT), "seed": 9}), tmp_path / "other")
+    assert not set(texts(split.folder, "test")) & set(texts(other.folder, "train"))
+    assert not set(texts(split.folder, "train")) & set(texts(other.folder, "test"))
+
+
+def test_programs_of_another_dataset_are_left_out(split, tmp_path):
+    first = generate(Recipe("karel/msr", 500, seed=1), tmp_path / "first")
+    without = Recipe("karel/msr", 500, seed=2, exclude=(str(first.folder),))
+    made = generate(without, tmp_path / "second")
+    plain = generate(Recipe("karel/msr", 500, seed=2), tmp_path / "plain")
+    assert set(texts(plain.folder)) & set(texts(first.folder))
+    assert not set(texts(made.folder)) & set(texts(first.folder))
+    assert made.tally.dropped[f"is in {first.folder}"] > 0
+
+
+def test_a_named_recipe_may_be_excluded():
+    keys = excluded_keys("karel/while-in-if", make)
+    assert 2_000 < len(keys) <= 2_500
+    with pytest.raises(UnskewError, match="never ends"):
+        excluded_keys("karel/msr", make)
+
+
+def test_distinct_keeps_the_first_of_each(tmp_path):
+    recipe = Recipe(**{**vars(CALCULATOR), "distinct": True})
+    plain = generate(CALCULATOR, tmp_path / "plain")
+    made = generate(recipe, tmp_path / "made")
+    expected = list(dict.fromkeys(texts(plain.folder, column="expression")))
+    assert texts(made.folder, column="expression") == expected
+    assert len(made) == len(expected) == made.tally.kept < 3_000
+    assert made.tally.dropped[REPEATED] == 3_000 - len(expected)
+    files = [sha256(part) for part in made.parts]
+    (made.folder / "manifest.json").unlink()
+    made.parts[1].unlink()
+    again = generate(recipe, tmp_path / "made")
+    assert [sha256(part) for part in again.parts] == files
+    assert again.tally == made.tally
+
+
+def test_an_impossible_exclusion_is_given_up(tmp_path):
+    every = generate(Recipe("calculator/bal", 400, {"max_depth": 0}), tmp_path / "digits")
+    recipe = Recipe("calculator/bal", 10, {"max_depth": 0}, exclude=(str(every.folder),))
+    with pytest.raises(UnskewError, match="nothing is left for split train"):
+        generate(recipe, tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"splits": {"train": 5}}, "n is 10, but its splits have 5"),
+        ({"splits": {"tra in": 10}}, "name them with letters"),
+        ({"splits": {"../x": 10}}, "name them with letters"),
+        ({"splits": {"train": 10.0}}, "give a whole number"),
+        ({"splits": {"train": 0, "test": 10}}, "split train is 0"),
+        ({"splits": [1]}, "give names with values"),
+        ({"exclude": "x"}, "give a list of names"),
+        ({"distinct": 1}, "give true or false"),
+        ({"splits": {"train": 10}, "given": "karel/problems"}, "leave splits out"),
+    ],
+)
+def test_recipes_that_cannot_be_are_refused(fields, message):
+    with pytest.raises(UnskewError, match=message):
+        Recipe("karel/msr", 10, **fields)
+
+
+def test_a_recipe_with_splits_is_read_back():
+    recipe = Recipe("karel/msr", 30, splits={"a": 10, "b": 20}, exclude=("x",), distinct=True)
+    assert Recipe.from_dict(json.loads(recipe.to_json())) == recipe
+    assert "splits" not in Recipe("karel/msr", 30).to_dict()
+
+
+# verify.
+
+
+def test_a_good_dataset_has_no_fault(split):
+    found = verify(split.folder, make=make)
+    assert found.faults == []
+    assert found.rows == 1_000
+    assert found.rechecked == 200
+    assert found.repeated_keys > 0
+    assert found.repeated_rows == 0
+
+
+def rewrite(dataset: Dataset, change, *, honest: bool) -> str:
+    """Change the table of the first part; an honest one has its checksum in the manifest."""
+    path = dataset.parts[0]
+    pq.write_table(change(pq.read_table(path)), path)
+    if honest:
+        manifest = json.loads((dataset.folder / "manifest.json").read_text())
+        manifest["parts"][0]["sha256"] = sha256(path)
+        (dataset.folder / "manifest.json").write_text(json.dumps(manifest))
+    return path.name
+
+
+def wrong_outputs(table: pa.Table) -> pa.Table:
+    rows = table["outputs"].to_pylist()
+    rows[3] = rows[4]
+    return table.set_column(2, "outputs", pa.array(rows, table["outputs"].type))
+
+
+def no_program(table: pa.Table) -> pa.Table:
+    rows = table["program"].to_pylist()
+    rows[5] = "DEF run m( jump m)"
+    return table.set_column(0, "program", pa.array(rows))
+
+
+def another_column(table: pa.Table) -> pa.Table:
+    return table.append_column("extra", pa.array(range(len(table))))
+
+
+def first_row_again(table: pa.Table) -> pa.Table:
+    return pa.concat_tables([table.slice(0, 1), table.slice(0, 1), table.slice(2)])
+
+
+@pytest.mark.parametrize(
+    ("change", "honest", "message"),
+    [
+        (lambda table: table.slice(1), False, "is not what its checksum says"),
+        (wrong_outputs, True, "1 rows are wrong, the first is 3"),
+        (no_program, True, "row 5: 'jump' is no token"),
+        (another_column, True, "columns"),
+    ],
+)
+def test_a_planted_fault_is_found(change, honest, message, tmp_path):
+    dataset = generate(Recipe("karel/msr", 40, shard_size=20), tmp_path / "made")
+    name = rewrite(dataset, change, honest=honest)
+    faults = verify(dataset.folder, make=make).faults
+    assert any(message in fault for fault in faults), faults
+    assert any(name in fault for fault in faults) or message == "columns"
+
+
+def test_files_that_are_gone_or_too_many_are_found(tmp_path):
+    dataset = generate(Recipe("karel/msr", 40, shard_size=20), tmp_path / "made")
+    dataset.parts[1].rename(dataset.parts[1].with_name("train-00007-of-00009.parquet"))
+    faults = verify(dataset.folder, make=make).faults
+    assert "data/train-00001-of-00002.parquet is missing" in faults
+    assert "data/train-00007-of-00009.parquet is not in manifest.json" in faults
+
+
+def test_leaks_are_found(split, tmp_path):
+    """Between splits, from a split that is not its own, and against another dataset."""
+    found = verify(split.folder, [str(split.folder)], make=make)
+    assert any(f"keys of train are also in {split.folder}" in fault for fault in found.faults)
+    leaky = generate(
+        Recipe("karel/msr", 60, splits={"train": 40, "test": 20}, shard_size=60), tmp_path / "leaky"
+    )
+    stolen = pq.read_table(leaky.parts[0]).slice(0, 5)
+    path = leaky.parts[1]
+    pq.write_table(pa.concat_tables([pq.read_table(path), stolen]), path)
+    manifest = json.loads((leaky.folder / "manifest.json").read_text())
+    manifest["parts"][1]["sha256"] = sha256(path)
+    (leaky.folder / "manifest.json").write_text(json.dumps(manifest))
+    faults = " ".join(verify(leaky.folder, make=make).faults)
+    assert "keys are in both test and train" in faults
+    assert "5 keys in train belong to another split" in faults
+
+
+def test_repeats_in_a_distinct_dataset_are_found(tmp_path):
+    recipe = Recipe("karel/msr", 40, shard_size=20, distinct=True)
+    dataset = generate(recipe, tmp_path / "made")
+    assert verify(dataset.folder, make=make).faults == []
+    rewrite(dataset, first_row_again, honest=True)
+    found = verify(dataset.folder, make=make)
+    assert found.repeated_rows == 1
+    assert found.faults == ["1 keys repeat in a dataset of distinct ones"]
+
+
+def test_the_slow_way_finds_what_the_fast_way_let_through(tmp_path, monkeypatch):
+    """A kernel gone wrong: check says yes to everything, and still the fault is found."""
+    dataset = generate(Recipe("karel/msr", 20), tmp_path / "made")
+    rewrite(dataset, wrong_outputs, honest=True)
+    domain = domain_of("karel/msr")
+    patched = type(domain)(**{**vars(domain), "check": lambda batch: np.ones(len(batch), bool)})
+    monkeypatch.setattr("unskew.verifying.domain_of", lambda name: patched)
+    faults = verify(dataset.folder, make=make).faults
+    assert faults == [f"{dataset.parts[0].name}: row 3 comes out otherwise when worked out again"]
+
+
+def test_keys_are_those_of_the_domain(split):
+    batch = next(read_parquet(split.parts[0]))
+    domain = domain_of("karel/msr")
+    same = key_hashes(batch, domain)
+    programs = batch.columns["program"].to_pylist()
+    assert len(set(same.tolist())) == len(set(programs))
+    assert len(set(key_hashes(batch, None).tolist())) == len(batch)
