@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
 
-.PHONY: help demo test check format test-long test-gpu bench docs-numbers kernels clean
+.PHONY: help demo test check format test-long test-gpu test-gym bench docs-numbers kernels clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,6 +36,10 @@ test-long: $(VENV)/test-ready ## the tests that take minutes
 test-gpu: $(VENV)/test-ready ## the tests that need an accelerator
 	$(BIN)/python -m pytest -m gpu
 
+test-gym: $(VENV)/test-ready ## the tests that need the library reasoning-gym, which needs a C compiler
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[reasoning-gym]'
+	$(BIN)/python -m pytest -m 'not gpu' tests/test_reasoning_gym.py
+
 check: $(VENV)/test-ready ## formatting, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -50,6 +54,7 @@ bench: $(VENV)/test-ready ## print the speed figures
 	$(BIN)/python -m bench.homogenize
 	$(BIN)/python -m bench.karel
 	$(BIN)/python -m bench.karel_sources
+	$(BIN)/python -m bench.datasets
 
 docs-numbers: $(VENV)/test-ready ## write the numbers of README and docs from results/
 	$(BIN)/python -m docs.numbers

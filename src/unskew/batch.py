@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,9 +22,13 @@ EXAMPLE = "example"  # the one column of a batch of plain Python objects
 
 @dataclass(frozen=True)
 class Batch:
-    """Columns of equal length; nothing in a batch is changed once it is made."""
+    """Columns of equal length; nothing in a batch is changed once it is made.
+
+    ``memo`` holds what was worked out of it, by name, for those who need it again.
+    """
 
     columns: Mapping[str, Column]
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse columns that do not line up."""

@@ -6,17 +6,21 @@ A part depends on its recipe and number alone (``parts``), so an engine only spr
 from __future__ import annotations
 
 import json
+import logging
 import os
 import queue
+import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 
-from unskew.errors import UnskewError, check_count
+from unskew.errors import HealthWarning, UnskewError, check_count
 from unskew.recipe import Recipe
 
 # Makes some parts of a recipe in a folder, in any order, and yields each number when it is done.
@@ -31,22 +35,94 @@ def processes(workers: int) -> Engine:
         todo: queue.SimpleQueue[int] = queue.SimpleQueue()
         for index in indices:
             todo.put(index)
-        done: queue.SimpleQueue[int | str] = queue.SimpleQueue()
+        done: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         crew = [_start() for _ in range(min(workers, len(indices)))]
         task = json.dumps({"recipe": recipe.to_dict(), "folder": str(folder)})
         for worker in crew:
             threading.Thread(target=_feed, args=(worker, task, todo, done), daemon=True).start()
         try:
-            for _ in indices:
-                answer = done.get()
-                if isinstance(answer, str):
-                    raise UnskewError(answer)
-                yield answer
+            yield from _numbers(done.get() for _ in indices)
         finally:
             for worker in crew:
                 _stop(worker)
 
     return run
+
+
+def ray_cluster(address: str | None = None) -> Engine:
+    """Make parts on a Ray cluster: one that runs at ``address``, else one on this machine.
+
+    Every node must see the folder: a shared file system. A part whose node dies is made by
+    another one.
+    """
+
+    def run(recipe: Recipe, folder: Path, indices: Sequence[int]) -> Iterator[int]:
+        ray = _ray(address)
+        make = ray.remote(max_retries=LOST_NODES)(_on_a_node)
+        todo = iter(indices)
+        waiting: list[Any] = []
+        while True:
+            room = AT_ONCE - len(waiting)
+            waiting += [
+                make.remote(recipe.to_json(), str(folder.resolve()), i) for i in islice(todo, room)
+            ]
+            if not waiting:
+                return
+            ready, waiting = ray.wait(waiting)
+            yield from _numbers(ray.get(ready))
+
+    return run
+
+
+AT_ONCE = 1000  # parts that are handed to Ray at a time
+LOST_NODES = 20  # times that a part is begun again because its node died
+
+
+def _on_a_node(recipe: str, folder: str, index: int) -> dict[str, Any]:
+    from unskew.worker import answer
+
+    return answer(Recipe.from_dict(json.loads(recipe)), Path(folder), index)
+
+
+def _ray(address: str | None) -> Any:
+    """Return Ray, connected."""
+    try:
+        import ray
+    except ImportError:
+        raise UnskewError("there is no Ray here; pip install 'unskew[ray]'") from None
+    if ray.is_initialized():
+        return ray
+    try:
+        _knock(address)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise UnskewError(
+            f"no Ray cluster at {address or 'this machine'} ({reason}); "
+            "start one with: ray start --head"
+        ) from error
+    return ray
+
+
+def _knock(address: str | None) -> None:
+    """See whether anyone is there: Ray ends the whole process when no one is."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=10).close()
+
+
+def _numbers(answers: Iterable[dict[str, Any]]) -> Iterator[int]:
+    """Yield the numbers of the parts that are done; say each kind of warning once."""
+    warned: set[str] = set()
+    for answer in answers:
+        if "error" in answer:
+            raise UnskewError(answer["error"])
+        for warning in answer["warnings"]:
+            kind = " ".join(warning.split()[:3])  # each shard says it with its own numbers
+            if kind not in warned:
+                warned.add(kind)
+                warnings.warn(warning, HealthWarning, stacklevel=2)
+        yield answer["done"]
 
 
 def _start() -> subprocess.Popen[str]:
@@ -75,11 +151,11 @@ def _feed(
     worker: subprocess.Popen[str],
     task: str,
     todo: queue.SimpleQueue[int],
-    done: queue.SimpleQueue[int | str],
+    done: queue.SimpleQueue[dict[str, Any]],
 ) -> None:
     """Hand a worker one number after the other, and pass on what it answers."""
     if worker.stdin is None or worker.stdout is None:
-        done.put("a worker has no pipes; run with one worker")
+        done.put({"error": "a worker has no pipes; run with one worker"})
         return
     try:
         _tell(worker.stdin, task)
@@ -92,11 +168,11 @@ def _feed(
             _tell(worker.stdin, str(index))
             answer = json.loads(worker.stdout.readline() or "{}")
             if answer.get("done") != index:
-                done.put(answer.get("error") or _died(worker))
+                done.put({"error": answer.get("error") or _died(worker)})
                 return
-            done.put(index)
+            done.put(answer)
     except (OSError, ValueError):
-        done.put(_died(worker))
+        done.put({"error": _died(worker)})
 
 
 def _tell(pipe: IO[str], line: str) -> None:

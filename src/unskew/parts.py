@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from unskew.errors import UnskewError
 from unskew.files import written_whole
 from unskew.names import domain_of, find_variables
@@ -122,9 +124,7 @@ def measured(recipe: Recipe, batch: Batch) -> dict[str, list[list[Any]]]:
             codes = codebook.encode(variable.measure(batch))
         except UnskewError:
             continue  # too many values for a histogram
-        counts = [0] * len(codebook.values)
-        for code in codes.tolist():
-            counts[code] += 1
+        counts = np.bincount(codes, minlength=len(codebook.values)).tolist()
         pairs = zip(map(plain, codebook.values), counts, strict=True)
         found[variable.name] = [[value, count] for value, count in pairs]
     return found

@@ -10,10 +10,11 @@ import typer
 
 from unskew.cli.data import Json, Settings, print_json, read_settings
 from unskew.cli.progress import progress
-from unskew.errors import UnskewError
+from unskew.errors import UnskewError, check_count
 
 if TYPE_CHECKING:
     from unskew.dataset import Dataset
+    from unskew.engines import Engine
     from unskew.recipe import Recipe
 
 
@@ -72,10 +73,15 @@ def generate(
     workers: Annotated[
         int | None, typer.Option("--workers", help="Processes; as many as there are cores.")
     ] = None,
+    engine: Annotated[
+        str, typer.Option("--engine", help="local, or ray: parts are made on a Ray cluster.")
+    ] = "local",
+    address: Annotated[
+        str | None, typer.Option("--address", help="Of the Ray cluster; this machine.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Run a recipe: draw, homogenize, and write a dataset of Parquet parts."""
-    from unskew.engines import processes
     from unskew.generation import generate as run
 
     given: dict[str, Any] = {
@@ -91,10 +97,9 @@ def generate(
     }
     given = {name: value for name, value in given.items() if value is not None}
     recipe = _recipe(source, given, read_settings(settings))
-    crew = min(workers or os.cpu_count() or 1, recipe.shards)
-    engine = processes(crew) if crew > 1 or (workers or 1) < 1 else None
+    chosen = _engine(engine, workers, address, recipe.shards)
     with progress(f"generating {recipe.source}", recipe.n) as advance:
-        dataset = run(recipe, output, advance, engine=engine)
+        dataset = run(recipe, output, advance, engine=chosen)
     if as_json:
         print_json({"folder": str(output), "rows": len(dataset), "tally": dataset.tally.to_dict()})
         return
@@ -148,6 +153,24 @@ def _print_generated(recipe: Recipe, dataset: Dataset, output: Path) -> None:
             typer.echo(f"dropped by the source: {count:,} ({reason})")
     for line in dropped_details(tally.dropped):
         typer.echo(f"  {line}")
+
+
+def _engine(name: str, workers: int | None, address: str | None, shards: int) -> Engine | None:
+    """Return who makes the parts; None where this process does."""
+    from unskew.engines import processes, ray_cluster
+
+    if name not in ("local", "ray"):
+        raise UnskewError(f"--engine is {name!r}; give local or ray")
+    if name == "ray":
+        if workers is not None:
+            raise UnskewError("--workers is for --engine local; Ray uses what its cluster has")
+        return ray_cluster(address)
+    if address is not None:
+        raise UnskewError("--address is that of a Ray cluster; add --engine ray")
+    if workers is not None:
+        check_count("workers", workers, "use at least one")
+    crew = min(workers or os.cpu_count() or 1, shards)
+    return processes(crew) if crew > 1 else None
 
 
 def _splits(given: list[str] | None) -> dict[str, int] | None:

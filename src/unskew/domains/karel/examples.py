@@ -100,8 +100,11 @@ def world_numbers(batch: Batch, name: str) -> NDArray[np.int64]:
 
 def first_worlds(batch: Batch, name: str) -> NDArray[np.uint8]:
     """Return the first world of each row, (rows, 260)."""
-    world_numbers(batch, name)
+    numbers = world_numbers(batch, name)
     data, offsets = binary_rows(_column(batch, name))
+    if len(numbers) and numbers.min() == numbers.max():
+        rows = data[offsets[0] : offsets[-1]].reshape(len(numbers), -1)
+        return np.ascontiguousarray(rows[:, :BYTES])
     worlds: NDArray[np.uint8] = data[offsets[:-1, None] + np.arange(BYTES)]
     return worlds
 

@@ -22,12 +22,28 @@ _BINS = "0, then up to 0.1, up to 0.2, …"
 LONGEST = 65  # the longest original program; longer ones count as this
 
 
+def _program_facts(batch: Batch) -> NDArray[np.int64]:
+    """Count in the programs of a batch, once for all variables."""
+    if "karel program facts" not in batch.memo:
+        batch.memo["karel program facts"] = m.program_facts(program_rows(batch))
+    facts: NDArray[np.int64] = batch.memo["karel program facts"]
+    return facts
+
+
+def _world_facts(batch: Batch) -> NDArray[np.int64]:
+    """Count in the first inputs of a batch, once for all variables."""
+    if "karel world facts" not in batch.memo:
+        batch.memo["karel world facts"] = m.world_facts(first_worlds(batch, INPUTS))
+    facts: NDArray[np.int64] = batch.memo["karel world facts"]
+    return facts
+
+
 def _of_program(
     name: str, doc: str, measure: Callable[[NDArray[np.int64]], Values], support: range
 ) -> SalientVariable:
     return SalientVariable(
         name,
-        lambda batch: measure(m.program_facts(program_rows(batch))),
+        lambda batch: measure(_program_facts(batch)),
         tuple(support),
         doc,
     )
@@ -38,7 +54,7 @@ def _of_world(
 ) -> SalientVariable:
     return SalientVariable(
         name,
-        lambda batch: measure(m.world_facts(first_worlds(batch, INPUTS))),
+        lambda batch: measure(_world_facts(batch)),
         support,
         f"{doc} (of an example's first input)",
     )
@@ -56,7 +72,7 @@ def _clipped(fact: int, most: int) -> Callable[[NDArray[np.int64]], Values]:
 
 def _nested(batch: Batch) -> Values:
     """Name the pairs of constructs of which one stands directly in the other."""
-    inside = m.program_facts(program_rows(batch))[:, m.INSIDE]
+    inside = _program_facts(batch)[:, m.INSIDE]
     names = {bits: _names(bits) for bits in np.unique(inside).tolist()}
     values = np.empty(len(inside), dtype=object)
     values[:] = [names[bits] for bits in inside.tolist()]
@@ -77,7 +93,7 @@ def _pair(inner: str, outer: str) -> SalientVariable:
     bit = m.pair_bit(inner, outer)
     return SalientVariable(
         f"{inner}-in-{outer}",
-        lambda batch: m.program_facts(program_rows(batch))[:, m.INSIDE] >> bit & 1,
+        lambda batch: _program_facts(batch)[:, m.INSIDE] >> bit & 1,
         (0, 1),
         f"whether {inner} stands directly inside {outer}",
     )
@@ -95,7 +111,7 @@ PROGRAM = (
     _of_program("control_flow", "constructs, at most 7", _clipped(m.CONSTRUCTS, 7), range(8)),
     SalientVariable(
         "control_share",
-        lambda batch: _share(m.program_facts(program_rows(batch))),
+        lambda batch: _share(_program_facts(batch)),
         TENTHS,
         f"share of the statements that are constructs ({_BINS})",
     ),
@@ -108,7 +124,7 @@ WORLD = (
     _of_world("width", "columns", lambda f: f[:, m.COLUMNS], tuple(range(SMALLEST, SIDE + 1))),
     SalientVariable(
         "grid_size",
-        lambda batch: m.world_facts(first_worlds(batch, INPUTS))[:, m.AREA],
+        lambda batch: _world_facts(batch)[:, m.AREA],
         None,
         "cells (of an example's first input)",
     ),

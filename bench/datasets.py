@@ -1,0 +1,72 @@
+"""Datasets: examples a second with one worker and two, what writing costs, and memory."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from unskew import Recipe, generate
+from unskew.engines import processes
+from unskew.generation import shard
+from unskew.parts import make_part
+
+RECIPES = {
+    "karel/msr": Recipe("karel/msr", 131_072, shard_size=16_384),
+    "calculator/dcfg by length": Recipe(
+        "calculator/dcfg", 1_048_576, homogenize=("length",), shard_size=65_536
+    ),
+}
+ORIGINAL = 1_116_854
+
+
+def main() -> None:
+    print("Datasets, workers started and files written included")
+    for name, recipe in RECIPES.items():
+        times = {}
+        with tempfile.TemporaryDirectory() as folder:
+            for workers in (1, 2):
+                start = time.perf_counter()
+                generate(recipe, Path(folder) / str(workers), engine=processes(workers))
+                times[workers] = time.perf_counter() - start
+        one, two = recipe.n / times[1], recipe.n / times[2]
+        print(f"{name:28}{one:>10,.0f}/s one worker {two:>10,.0f}/s two   {two / one:.2f}x")
+        print(f"{'':28}{100 * _writing(recipe):.1f} % of a part's time is measuring and writing")
+        if name == "karel/msr":
+            print(f"{'':28}{ORIGINAL / two:.0f} s for {ORIGINAL:,} examples on two cores")
+    for rows in (16_384, 65_536):
+        print(f"peak memory of a worker, karel/msr, {rows:,} rows in parts of 16,384: "
+              f"{_peak(rows):,.0f} MiB")  # fmt: skip
+
+
+def _writing(recipe: Recipe) -> float:
+    """The share of a part's time that is not drawing and homogenizing."""
+    with tempfile.TemporaryDirectory() as folder:
+        shard(recipe, 0)  # compiled by now
+        start = time.perf_counter()
+        made = shard(recipe, 1)
+        drawn = time.perf_counter() - start
+        start = time.perf_counter()
+        make_part(recipe, Path(folder), 1, lambda: made)
+        written = time.perf_counter() - start
+    return written / (drawn + written)
+
+
+def _peak(rows: int) -> float:
+    recipe = Recipe("karel/msr", rows, shard_size=16_384)
+    code = (
+        "import json, resource, sys, tempfile; from unskew import Recipe, generate; "
+        "recipe = Recipe.from_dict(json.loads(sys.argv[1])); "
+        "generate(recipe, tempfile.mkdtemp()); "
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    )
+    ran = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", code, json.dumps(recipe.to_dict())],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return float(ran.stdout)
+
+
+if __name__ == "__main__":
+    main()
