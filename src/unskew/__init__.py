@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from unskew.generation import generate as generate
     from unskew.homogenizer import Health as Health
     from unskew.recipe import Recipe as Recipe
+    from unskew.resampling import resample as resample
     from unskew.salient import (
         SalientVariable as SalientVariable,
     )
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
         round_to as round_to,
     )
     from unskew.source import Source as Source
-    from unskew.streams import stream as stream
+    from unskew.streaming import stream as stream
     from unskew.tally import Tally as Tally
     from unskew.theory import (
         cost_bound as cost_bound,
@@ -88,9 +89,10 @@ _HOME = {
     "homogenize": "api",
     "homogenized": "theory",
     "over": "salient",
+    "resample": "resampling",
     "round_to": "salient",
     "samples_needed": "theory",
-    "stream": "streams",
+    "stream": "streaming",
 }
 
 __all__ = list(_HOME)
