@@ -12,7 +12,7 @@ from unskew.experiments.figures import cost_figure
 from unskew.report import write_chart
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/calculator.md", "docs/karel.md")
+PAGES = ("README.md", "docs/calculator.md", "docs/karel.md", "docs/reasoning-gym.md")
 NAMES = {
     "t2t": "T2T",
     "dcfg": "DCFG",
@@ -37,6 +37,9 @@ def blocks() -> dict[str, str]:
         "calculator-length": _by_length(),
         "calculator-provenance": _provenance(full),
         "karel-cuda": _cuda(_result("karel_cuda")),
+        "gym-skew": _gym_skew(_result("reasoning_gym")),
+        "gym-gcd": _gym_gcd(_result("reasoning_gym")),
+        "gym-lcm": _gym_lcm(_result("reasoning_gym")),
     }
 
 
@@ -74,6 +77,73 @@ def _cuda(result: dict[str, Any]) -> str:
         f"\n\n{pairs:,} pairs a case, median of {result['settings']['repeats']}, on {hardware}; "
         f"{wrong} results differ from the CPU's (`results/karel_cuda.json`)."
     )
+
+
+def _gym_skew(result: dict[str, Any]) -> str:
+    """What the library's tasks are like, with its seeds and with ours."""
+    sides = (result["library"], result["ours"])
+    lines = {
+        "`gcd`: the answer is 2": [_percent(side["gcd"]["two_share"]) for side in sides],
+        "`gcd`: its three commonest answers": [
+            _percent(side["gcd"]["top_three_share"]) for side in sides
+        ],
+        "`lcm`: distinct questions": [f"{side['lcm']['distinct_questions']:,}" for side in sides],
+        f"`gcd`: distinct questions of an endless stream's {result['settings']['stream']:,}": [
+            f"{side['stream_distinct']:,}" for side in sides
+        ],
+        f"`gcd`: questions that seeds 42 and 43 share, of {result['settings']['neighbours']}": [
+            str(side["neighbours_share"]) for side in sides
+        ],
+    }
+    rows = ["| | the library | as a source here |", "|---|---|---|"]
+    return "\n".join([*rows, *(f"| {name} | {a} | {b} |" for name, (a, b) in lines.items())])
+
+
+def _gym_gcd(result: dict[str, Any]) -> str:
+    """What homogenizing gcd by its answer leaves."""
+    columns = {"as it is": result["ours"]["gcd"]}
+    columns |= {f"ε = {epsilon}": case for epsilon, case in result["gcd"].items()}
+    lines: dict[str, list[str]] = {
+        "commonest answer": [
+            f"{c['commonest']}: {_percent(c['commonest_share'])}" for c in columns.values()
+        ],
+        "three commonest": [_percent(c["top_three_share"]) for c in columns.values()],
+        "answers above 10": [_percent(c["answers_above_10"]) for c in columns.values()],
+        "different answers": [f"{c['distinct_answers']}" for c in columns.values()],
+        "questions that repeat": [
+            _percent(1 - c["distinct_questions"] / c["rows"]) for c in columns.values()
+        ],
+        "draws per kept example": [f"{c.get('cost', 1):.1f}" for c in columns.values()],
+    }
+    rows = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    return "\n".join([*rows, *(f"| {name} | {' | '.join(c)} |" for name, c in lines.items())])
+
+
+def _gym_lcm(result: dict[str, Any]) -> str:
+    """What the repair of lcm leaves."""
+    before, after = result["ours"]["lcm"], result["lcm"]
+    lengths = [str(length) for length in range(1, 7)]
+    shares = [
+        ", ".join(_percent(side["lengths"].get(length, 0)) for length in lengths)
+        for side in (before, after)
+    ]
+    return "\n".join(
+        [
+            "| | as it is | repaired |",
+            "|---|---|---|",
+            f"| examples | {before['rows']:,} | {after['rows']:,} |",
+            f"| distinct questions | {before['distinct_questions']:,} "
+            f"| {after['distinct_questions']:,} |",
+            f"| different answers | {before['distinct_answers']:,} "
+            f"| {after['distinct_answers']:,} |",
+            f"| answers of 1 to 6 digits | {shares[0]} | {shares[1]} |",
+            f"| draws per kept example | 1.0 | {after['cost']:.1f} |",
+        ]
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def _summary(result: dict[str, Any]) -> str:

@@ -36,22 +36,28 @@ def convert(
     a form that is not ours (``records``: the JSONL of the original Karel dataset).
     """
     path = Path(path)
-    if path.suffix not in FILES:
-        raise UnskewError(
-            f"{path} has the suffix {path.suffix!r}; allowed are {', '.join(FILES)}: "
-            "rename the file"
-        )
+    check_suffix(path)
     opened = open_target(target, settings, seed)
     if n is not None:
         check_count("n", n, "convert at least one example")
     elif opened.endless:
         raise UnskewError(f"{opened.label} does not end; say how many examples: n, in a shell -n")
-    write = _writer(opened, path, form)
+    write = writer(opened, path, form)
     check_writable(path)
     return write(_counted(opened, n, advance))
 
 
-def _writer(opened: Target, path: Path, form: str | None) -> Callable[[Iterator[Batch]], int]:
+def check_suffix(path: Path) -> None:
+    """Refuse a file of a kind that is not written."""
+    if path.suffix not in FILES:
+        raise UnskewError(
+            f"{path} has the suffix {path.suffix!r}; allowed are {', '.join(FILES)}: "
+            "rename the file"
+        )
+
+
+def writer(opened: Target, path: Path, form: str | None = None) -> Callable[[Iterator[Batch]], int]:
+    """Return the function that writes batches of a target to a file and says how many rows."""
     if form is None and path.suffix == ".parquet":
         return lambda batches: _write_parquet(batches, path)
     domain = opened.domain

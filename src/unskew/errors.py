@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Real
 
-MOST_NAMES = 60  # that an error lists
+MOST_NAMES = 40  # that an error lists
 
 
 class UnskewError(Exception):

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from unskew.cli import convert, data, datasets, training
+from unskew.cli import convert, data, datasets, listing, resample, training
 from unskew.errors import HealthWarning, UnskewError
 
 app = typer.Typer(
@@ -22,12 +22,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("list")(data.list_)
+app.command("list")(listing.list_)
 app.command()(data.audit)
 app.command()(datasets.generate)
 app.command()(datasets.verify)
 app.command()(data.show)
 app.command()(convert.convert)
+app.command()(resample.resample)
 app.command()(training.train)
 app.command()(training.evaluate)
 app.command()(training.reproduce)

@@ -72,8 +72,8 @@ def show(example: Mapping[str, Any]) -> str:
 def check(batch: Batch) -> NDArray[np.bool_]:
     """Say which answers get full marks from the library's own scorer.
 
-    Two thirds of the scorers work the answer out or compare it with the metadata; the others
-    compare it with itself. A row of a task that has no single answer is right.
+    In a quarter of the tasks it works the answer out or looks at the metadata; in the others it
+    compares the answer with itself. Where there is no single answer, a row is right.
     """
     answers = text_column(batch, ANSWER).to_pylist()
     questions = text_column(batch, QUESTION).to_pylist()

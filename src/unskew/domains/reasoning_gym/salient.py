@@ -92,13 +92,15 @@ def metadata_variable(path: str) -> SalientVariable:
 def found(batch: Batch) -> tuple[Sequence[SalientVariable], list[str]]:
     """Return the variables that an audit shows unasked, and the names of those left out.
 
-    A field counts if every row has it, as a number or a short text, and it is not always the
-    same. What hardly ever repeats is left out: it names examples, and makes no histogram.
+    A field counts if every row has it, as a number or a short text, and it is neither always
+    the same nor the answer again. What hardly ever repeats is left out: it makes no histogram.
     """
     first = batch.head(LOOK)
     rows = [dict(_fields(row)) for row in metadata_rows(first)]
     shared = [key for key in rows[0] if all(key in row for row in rows) and key != TASK]
-    fields = [key for key in shared if _varies([row[key] for row in rows])]
+    answers = text_column(first, ANSWER).to_pylist()
+    columns = {key: [row[key] for row in rows] for key in shared}
+    fields = [k for k, v in columns.items() if _varies(v) and list(map(str, v)) != answers]
     candidates = [*FIXED, *map(metadata_variable, fields)]
     shown = [v for v in candidates if _repeats(v.measure(first).tolist())]
     rest = [v.name for v in candidates if v not in shown]

@@ -19,7 +19,7 @@ from unskew.domains.reasoning_gym.library import config_class, library_version
 VERSION = "version"
 _OURS = ("seed", "size")  # each item has a seed of its own, and there is no end
 _WIDEST = float(2**53)
-_DOC = "a setting of the library, which may refuse it"
+_DOC = "the library's"
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def settings_of(task: str) -> Mapping[str, Setting]:
         if setting is not None:
             found[entry.name] = setting
     here = library_version()
-    only = Annotated[str, Choice((here,), "the library's, which a recipe holds to")]
+    only = Annotated[str, Choice((here,), "of the library; a recipe holds to it")]
     return {**found, VERSION: Setting(only, here, str)}
 
 

@@ -26,7 +26,7 @@ CHUNK = 1024  # some tasks take half a second an item
 IN_VAIN = 100  # items in a row that the library fails to make
 SEED_BITS = 63
 _NARROW = {"pool_matrix": 32}  # NumPy's old seeding takes no more
-_PROBES = (0x5EED_0000_0001, 0x5EED_0000_0002, 0x5EED_0000_0003)
+_PROBES = (0x5EED_0001, 0x5EED_0002, 0x5EED_0003)
 # These go through a set or dict of texts, whose order is another one in every process.
 _ORDERED_BY_HASH = frozenset(
     ("isomorphic_strings", "knight_swap", "polynomial_multiplication", "ransom_note", "word_ladder")
