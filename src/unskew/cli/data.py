@@ -1,4 +1,4 @@
-"""Commands that look at data: list, audit, show."""
+"""Commands that look at data: audit, show."""
 
 from __future__ import annotations
 
@@ -28,50 +28,6 @@ By = Annotated[
         help="A variable of the domain, a column, or my_module:my_function; repeatable.",
     ),
 ]
-
-
-def list_(as_json: Json = False) -> None:
-    """List the sources with their parameters, the salient variables and the experiments."""
-    from dataclasses import asdict
-
-    from unskew.domain import parameters
-    from unskew.domains import domain_names, load_domain
-    from unskew.experiments import EXPERIMENTS
-
-    domains = [load_domain(name) for name in domain_names()]
-    facts = {
-        "sources": {
-            f"{domain.name}/{name}": {
-                "doc": (make.__doc__ or "").splitlines()[0],
-                "parameters": {
-                    p.name: {"default": p.default, "allowed": p.allowed, **asdict(p.range)}
-                    for p in parameters(make).values()
-                },
-            }
-            for domain in domains
-            for name, make in domain.sources.items()
-        },
-        "recipes": {
-            f"{domain.name}/{name}": recipe.summary
-            for domain in domains
-            for name, recipe in domain.recipes.items()
-        },
-        "tables": {
-            f"{domain.name}/{name}": (make.__doc__ or "").splitlines()[0]
-            for domain in domains
-            for name, make in domain.tables.items()
-        },
-        "variables": {
-            f"{domain.name}/{name}": variable.doc
-            for domain in domains
-            for name, variable in domain.variables.items()
-        },
-        "experiments": list(EXPERIMENTS),
-    }
-    if as_json:
-        print_json(facts)
-        return
-    _print_list(facts)
 
 
 def audit(
@@ -180,28 +136,6 @@ def _audit(
             settings=settings,
             advance=advance,
         )
-
-
-def _print_list(facts: dict[str, Any]) -> None:
-    typer.echo("sources (set a parameter with --set name=value)")
-    for name, source in facts["sources"].items():
-        typer.echo(f"  {name:<22}  {source['doc']}")
-        for key, fact in source["parameters"].items():
-            typer.echo(
-                f"    {key + '=' + str(fact['default']):<20}  {fact['allowed']}: {fact['doc']}"
-            )
-    typer.echo("\nrecipes (unskew generate NAME -o FOLDER)")
-    for name, doc in facts["recipes"].items():
-        typer.echo(f"  {name:<30}  {doc}")
-    typer.echo("\ntables (unskew show NAME)")
-    for name, doc in facts["tables"].items():
-        typer.echo(f"  {name:<22}  {doc}")
-    typer.echo("\nvariables")
-    for name, doc in facts["variables"].items():
-        typer.echo(f"  {name:<22}  {doc}")
-    typer.echo("\nexperiments (unskew reproduce NAME)")
-    for name in facts["experiments"]:
-        typer.echo(f"  {name}")
 
 
 def print_json(data: Any) -> None:
