@@ -112,7 +112,7 @@ def test_what_is_dropped_is_counted_by_reason_and_by_program():
     _, dropped = source.draw(stream(4, "few tries"), 300)
     main = {why: count for why, count in dropped.items() if DETAIL not in why}
     assert set(main) == {
-        "every world crashes in 30 draws",
+        "too few valid worlds in 30 draws",
         "no worlds that take every branch in 30 draws",
     }
     for why, count in main.items():
@@ -261,3 +261,12 @@ def test_batches_join_and_slice():
     assert np.array_equal(world_rows(halves, INPUTS), world_rows(batch, INPUTS))
     assert np.array_equal(program_rows(halves), program_rows(batch))
     assert DOMAIN.check(batch.slice(5, 7)).all()
+
+
+def test_given_programs_that_have_no_worlds_leave_a_dataset_without_rows(tmp_path):
+    """Programs of one action never move and handle a marker: none is left, and it is said."""
+    made = generate(Recipe("karel/msr", 50, given="karel/action-programs"), tmp_path / "none")
+    assert len(made) == 0
+    main = {why: count for why, count in made.tally.dropped.items() if DETAIL not in why}
+    assert sum(main.values()) == 50
+    assert len(generate(made.recipe, tmp_path / "none")) == 0

@@ -94,7 +94,7 @@ def _variables(recipe: Recipe, parts: Sequence[Part]) -> list[str]:
     from unskew.report import words
     from unskew.report.pooling import sparks
 
-    found = audits(recipe, parts)
+    found = [variable for variable in audits(recipe, parts) if variable.n]
     if not found:
         return []
     lines = [

@@ -102,6 +102,8 @@ def generate(
     """
     path = Path(folder)
     kept_batches(recipe, 0)  # names and parameters are checked before anything is written
+    if recipe.given and find_source(recipe.source, recipe.parameters).derive is None:
+        raise UnskewError(f"{recipe.source} makes nothing of given examples; leave given out")
     if recipe.given and recipe.n > given_size(recipe.given):
         raise UnskewError(
             f"n is {recipe.n}, but {recipe.given} has {given_size(recipe.given)} examples; "

@@ -31,8 +31,8 @@ def make_batch(
     return Batch(
         {
             PROGRAM: program_column(programs),
-            INPUTS: binary_column(inputs.reshape(len(inputs), -1)),
-            OUTPUTS: binary_column(outputs.reshape(len(outputs), -1)),
+            INPUTS: binary_column(inputs.reshape(len(inputs), inputs.shape[1] * BYTES)),
+            OUTPUTS: binary_column(outputs.reshape(len(outputs), outputs.shape[1] * BYTES)),
         }
     )
 

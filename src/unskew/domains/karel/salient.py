@@ -17,6 +17,7 @@ from unskew.domains.karel.examples import INPUTS, first_worlds, program_rows, wo
 from unskew.domains.karel.world import SIDE, SMALLEST
 from unskew.salient import SalientVariable, Values
 
+SIDES = range(SMALLEST, SIDE + 1)
 TENTHS = (0.0, *(tenth / 10 for tenth in range(1, 11)))
 _BINS = "0, then up to 0.1, up to 0.2, …"
 LONGEST = 65  # the longest original program; longer ones count as this
@@ -125,7 +126,7 @@ WORLD = (
     SalientVariable(
         "grid_size",
         lambda batch: _world_facts(batch)[:, m.AREA],
-        None,
+        tuple(sorted({h * w for h in SIDES for w in SIDES})),
         "cells (of an example's first input)",
     ),
     _of_world(

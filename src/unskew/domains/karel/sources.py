@@ -132,7 +132,7 @@ def _covered(worlds: Worlds, nested: str, pairs: int, tries: int) -> Source:
     def programs(rng: np.random.Generator, rows: Rows) -> NDArray[np.uint8]:
         return original_programs(rng, len(rows), inside=_bit(nested))[0]
 
-    # Of one or two worlds all are shown; else the last one is held out.
+    # The last one is held out; one alone is shown.
     shown = max(pairs - 1, 1)
     return _source(
         programs, lambda rng, code: draw_pairs(rng, code, worlds, pairs, shown, tries), tries
@@ -237,7 +237,7 @@ def _reasons(programs: NDArray[np.uint8], status: NDArray[np.uint8], tries: int)
         return found
     facts = measures.program_facts(programs)
     for code, text in (
-        (CRASHES, f"every world crashes in {tries:,} draws"),
+        (CRASHES, f"too few valid worlds in {tries:,} draws"),
         (UNCOVERED, f"no worlds that take every branch in {tries:,} draws"),
     ):
         which = facts[status == code]
