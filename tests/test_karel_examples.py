@@ -8,7 +8,7 @@ import pytest
 
 from unskew.batch import Batch
 from unskew.domains import load_domain
-from unskew.domains.karel import from_picture, parse, run, to_tokens
+from unskew.domains.karel import from_picture, parse, run, to_tokens, world
 from unskew.errors import UnskewError
 
 DOMAIN = load_domain("karel")
@@ -73,3 +73,24 @@ def test_rows_that_hold_no_worlds_are_refused():
         DOMAIN.check(batch({**example(), "inputs": b"abc"}))
     with pytest.raises(UnskewError, match="Karel needs 'outputs'"):
         DOMAIN.check(batch({key: example()[key] for key in ("program", "inputs")}))
+
+
+def test_a_program_without_worlds_is_shown_and_written():
+    row = {"program": "DEF run m( move m)"}
+    assert DOMAIN.show(row) == "def main():\n    move()"
+    assert DOMAIN.write_row({**row, "name": "step"}) == {**row, "name": "step"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"markers": "0:1:3 0:1:5"}, "two counts of markers for cell 0:1"),
+        ({"rows": 3.9}, "3.9 rows"),
+    ],
+)
+def test_a_grid_that_contradicts_itself_is_refused(change, message):
+    grid = {"rows": 3, "cols": 3, "hero": "0:0:east", "blocked": "", "markers": ""}
+    with pytest.raises(UnskewError, match=message):
+        world.from_json({**grid, **change})
+    with pytest.raises(UnskewError, match="Karel faces 9; give 0 to 3"):
+        world.make_world(3, 3, (0, 0, 9), [], {})

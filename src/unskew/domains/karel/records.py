@@ -74,12 +74,12 @@ def read_row(row: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def write_row(example: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an example as plain JSON: its program's tokens, and the original's JSON of grids."""
-    return {
-        PROGRAM: example[PROGRAM],
-        INPUTS: [to_json(world) for world in from_bytes(example[INPUTS])],
-        OUTPUTS: [to_json(world) for world in from_bytes(example[OUTPUTS])],
-    }
+    """Return an example as plain JSON: worlds become the original's JSON of grids."""
+    row = dict(example)
+    for name in (INPUTS, OUTPUTS):
+        if name in row:
+            row[name] = [to_json(world) for world in from_bytes(row[name])]
+    return row
 
 
 def from_record(record: Mapping[str, Any]) -> dict[str, Any]:

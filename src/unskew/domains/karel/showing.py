@@ -34,6 +34,8 @@ def show(example: Mapping[str, Any], width: int | None = None) -> str:
     ``width`` is that of the terminal, or 100 where there is none.
     """
     width = width or _columns()
+    if INPUTS not in example:  # a table of programs alone
+        return "\n".join(_indented(readable_lines(parse_tokens(example[PROGRAM])), width))
     program, befores, afters = _parts(example)
     pairs = enumerate(zip(befores, afters, strict=True), start=1)
     blocks = [[f"pair {number}", *_pair(*pair, width)] for number, pair in pairs]

@@ -55,6 +55,8 @@ def make_world(
             raise UnskewError(f"cell {r}:{c} has markers and a wall; keep one of them")
         grid[r, c] = count
     r, c, facing = hero
+    if facing not in range(len(DIRECTIONS)):
+        raise UnskewError(f"Karel faces {facing}; give 0 to 3 for {', '.join(DIRECTIONS)}")
     _check_inside("Karel", r, c, height, width)
     if grid[r, c] == WALL:
         raise UnskewError(f"Karel stands on a wall at {r}:{c}; put it on a free cell")
@@ -172,8 +174,12 @@ def from_json(data: Mapping[str, Any]) -> World:
         markers = {}
         for text in data["markers"].split():
             row, column, count = map(int, text.split(":"))
+            if (row, column) in markers:
+                raise ValueError(f"two counts of markers for cell {row}:{column}")
             markers[row, column] = count
         height, width = int(data["rows"]), int(data["cols"])
+        if (height, width) != (data["rows"], data["cols"]):
+            raise ValueError(f"{data['rows']!r} rows and {data['cols']!r} columns")
     except (KeyError, ValueError, AttributeError, TypeError) as error:
         raise UnskewError(
             f"the grid cannot be read ({type(error).__name__}: {error}); it needs rows, cols, "
