@@ -13,9 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from unskew.domains.karel import programs as p
+from unskew.domains.karel import grammar as p
 from unskew.domains.karel import tokens as t
-from unskew.domains.karel.programs import Grammar, original_programs
+from unskew.domains.karel.grammar import Grammar
+from unskew.domains.karel.programs import original_programs
 from unskew.streams import stream
 
 # The 2,500 original test programs.

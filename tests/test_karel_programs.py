@@ -4,6 +4,7 @@ Draws have fixed seeds. With 20,000 programs the total variation that chance alo
 below 0.012 for every histogram here (45 bins at most), so 0.03 catches a shift of about 0.02.
 """
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from tests.naive import karel as naive
 from tests.naive import karel_programs as facts
+from tests.statistics import same_distribution
 from unskew.domains.karel import tokens
 from unskew.domains.karel.compiler import compile_programs
 from unskew.domains.karel.coverable import can_act_everywhere, can_leave_loops, coverable
@@ -171,6 +173,38 @@ def test_nearly_every_original_program_passes():
     assert coverable(stream(0, "real"), code).mean() > 0.985
     made = draw_pairs(stream(0, "real"), code, ORIGINAL, 6, 5, ORIGINAL_BUDGET)
     assert (made.status == MADE).mean() > 0.98
+
+
+def test_the_longest_programs_are_there(programs):
+    """12 of the original's 2,500 have 56 to 65 tokens: 96 of 20,000, within 4 σ; none has more."""
+    lengths = np.array([len(program) for program in programs])
+    assert 56 < (lengths >= 56).sum() < 136
+    assert 60 < lengths.max() <= 65
+
+
+def test_programs_are_the_same_however_many_worlds_they_get():
+    """Moves and picks of 10,000 programs each; a false alarm once in 10,000 runs."""
+
+    def shapes(rows):
+        counts = [(rows == tokens.FIRST_ACTION + action).sum(axis=1).tolist() for action in (0, 3)]
+        return Counter(zip(*counts, strict=True))
+
+    usual = original_examples(stream(8, "six"), 10_000, 6)
+    for k in (0, 1, 3, 12):
+        others = original_examples(stream(8, k), 10_000, k)
+        assert others.inputs.shape[1] == k
+        assert same_distribution(shapes(usual.programs), shapes(others.programs)) > 1e-4 / 4, k
+    # Planted: only those whose worlds are found a little sooner.
+    quick = usual.programs[usual.tries < 250]
+    assert same_distribution(shapes(usual.programs), shapes(quick)) < 1e-4
+
+
+@pytest.mark.parametrize("k", [1, 5, 9])
+def test_other_numbers_of_worlds_replay(k):
+    made = original_examples(stream(9, k), 500, k)
+    ran = run(made.programs, made.inputs.reshape(-1, made.inputs.shape[-1]))
+    assert np.array_equal(ran.worlds, made.outputs.reshape(ran.worlds.shape))
+    assert (ran.status == 0).all()
 
 
 def test_examples_are_valid_and_their_programs_are_the_same_kind():

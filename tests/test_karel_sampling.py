@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 
 from tests.naive import karel as naive
-from tests.statistics import same_distribution
+from tests.statistics import fits, same_distribution
 from unskew.domains.karel import tokens, world
 from unskew.domains.karel.chance import chance
 from unskew.domains.karel.compiler import compile_programs
 from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED, STATE
 from unskew.domains.karel.interpreter import NESTED_REPEATS, run
+from unskew.domains.karel.measures import AREA, MARKED, WALLS, world_facts
 from unskew.domains.karel.prefix import SIZE, lets_begin, read_prefix
-from unskew.domains.karel.sampling import CRASHES, MADE, UNCOVERED, draw_pairs
+from unskew.domains.karel.sampling import CRASHES, FEW, MADE, NONE, UNCOVERED, draw_pairs
 from unskew.domains.karel.syntax import parse
 from unskew.domains.karel.world import FACING, HEIGHT, POSITION, SIDE, WALL, WIDTH
 from unskew.domains.karel.worlds import (
@@ -111,6 +112,80 @@ def test_both_ways_of_drawing_give_the_same_worlds(name, kind):
     assert differences(inputs[:, 0], rejected(program, KINDS[kind], 4_000)) == []
 
 
+ALWAYS = "def main():\n    turnLeft()"  # valid in every world
+SMALL = 12  # cells: few enough for every number of walls and markers to come often
+
+
+def numbers(worlds):
+    """Cells, walls and marked cells of each world."""
+    found = world_facts(worlds)
+    return found[:, AREA], found[:, WALLS], found[:, MARKED]
+
+
+def uniform_shares(most):
+    """The paper's uniform worlds by (cells, walls, marked), worked out.
+
+    A probability that is itself uniform makes every number of walls as likely, and of marked
+    cells among the free ones; a world without a free cell is drawn again, its size too.
+    """
+    sizes = Counter(h * w for h in range(2, 17) for w in range(2, 17))
+    alive = {cells: ways * cells / (cells + 1) for cells, ways in sizes.items()}
+    total = sum(alive.values())
+    return {
+        (cells, walls, marked): alive[cells] / total / cells / (cells - walls + 1)
+        for cells in alive
+        if cells <= most
+        for walls in range(cells)
+        for marked in range(cells - walls + 1)
+    }
+
+
+def test_numbers_of_walls_and_markers_are_exactly_the_papers():
+    """A wall or a marker more or less is seen in small worlds, cell by cell."""
+    inputs, _, _ = drawn(parse(ALWAYS), KINDS["uniform"], 200_000)
+    shares = uniform_shares(SMALL)
+    assert number_alarm(inputs[:, 0], shares) > ALARM
+    # Planted: markers never on the last free cell, and sizes that were not drawn again.
+    one_short = {
+        (cells, walls, marked): share * (cells - walls + 1) / (cells - walls)
+        if marked < cells - walls
+        else 0.0
+        for (cells, walls, marked), share in shares.items()
+    }
+    assert number_alarm(inputs[:, 0], one_short) < ALARM
+    kept = {key: share * (key[0] + 1) / key[0] for key, share in shares.items()}
+    assert number_alarm(inputs[:, 0], kept) < ALARM
+
+
+def number_alarm(worlds, shares):
+    """How likely such numbers are; what has no share is one more cell of the table."""
+    found = Counter(zip(*(column.tolist() for column in numbers(worlds)), strict=True))
+    seen = [found[key] for key in shares]
+    rest = max(1 - sum(shares.values()), 0)
+    return fits([*seen, len(worlds) - sum(seen)], [*shares.values(), rest])
+
+
+def test_original_worlds_are_the_same_both_ways_to_a_marker_and_a_corner():
+    """Exact numbers in small worlds, and how often Karel starts in the corner."""
+    program, n = parse("def main():\n    putMarker(); move()"), 150_000
+    lazy = drawn(program, KINDS["original"], n)[0][:, 0]
+    plain = rejected(program, KINDS["original"], n)
+
+    def compared(worlds):
+        cells, walls, marked = numbers(worlds)
+        small = cells <= SMALL
+        keys = zip(
+            cells[small].tolist(), walls[small].tolist(), marked[small].tolist(), strict=True
+        )
+        return Counter(keys), Counter((worlds[:, POSITION] == 0).tolist())
+
+    for left, right in zip(compared(lazy), compared(plain), strict=True):
+        assert same_distribution(left, right) > ALARM
+    moved = lazy.copy()  # planted: one start in ten moved away from the corner
+    moved[(np.arange(n) % 10 == 0) & (lazy[:, POSITION] == 0), POSITION] = 1
+    assert same_distribution(compared(moved)[1], compared(plain)[1]) < ALARM
+
+
 def test_planted_faults_are_caught():
     program = parse(PROGRAMS["walk"])
     plain = rejected(program, KINDS["narrow G"], 4_000)
@@ -188,6 +263,12 @@ def test_programs_without_worlds_are_told_apart():
     crashes = parse("def main():\n    repeat(10): move(); move()")
     _, _, status = drawn(crashes, KINDS["narrow G"], 3, k=5, shown=5, budget=500)
     assert (status == CRASHES).all()
+    far = parse("def main():\n    repeat(6): move(); move()")
+    _, _, status = drawn(far, KINDS["narrow A"], 3, k=5, shown=5, budget=500)
+    assert (status == NONE).all()
+    walk = parse("def main():\n    move(); move()")
+    _, _, status = drawn(walk, KINDS["narrow G"], 3, k=64, shown=63, budget=64)
+    assert (status == FEW).all()
     never = parse("def main():\n    putMarker()\n    if(noMarkersPresent()): turnLeft()")
     for hopeless in (never, parse(PROGRAMS["turn"])):  # whoever turns there, walks into a wall
         inputs, _, status = drawn(hopeless, KINDS["uniform"], 3, k=5, shown=5, budget=500)

@@ -1,5 +1,7 @@
 """Karel's sources, tables and recipes: what they make is right, and what they drop is counted."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -9,17 +11,18 @@ from unskew.domains.karel.examples import (
     INPUTS,
     OUTPUTS,
     PROGRAM,
+    all_worlds,
     make_batch,
     program_rows,
     world_rows,
 )
 from unskew.domains.karel.interpreter import run
-from unskew.domains.karel.measures import KINDS
+from unskew.domains.karel.measures import AREA, KINDS, WALLS, WORLD_FACTS, world_facts
 from unskew.domains.karel.recipes import NARROW, RECIPES, action_table, problem_table
 from unskew.domains.karel.syntax import parse
 from unskew.domains.karel.world import BYTES, HEIGHT, WIDTH
-from unskew.errors import UnskewError
-from unskew.generation import generate, shard
+from unskew.errors import HealthWarning, UnskewError
+from unskew.generation import generate, make, shard
 from unskew.given import given_size
 from unskew.names import find_recipe, find_source
 from unskew.recipe import Recipe
@@ -112,13 +115,44 @@ def test_what_is_dropped_is_counted_by_reason_and_by_program():
     _, dropped = source.draw(stream(4, "few tries"), 300)
     main = {why: count for why, count in dropped.items() if DETAIL not in why}
     assert set(main) == {
+        "no valid world in 30 draws",
         "too few valid worlds in 30 draws",
         "no worlds that take every branch in 30 draws",
     }
+    assert_told_in_detail(dropped, main)
+
+
+def test_what_the_original_drops_is_counted_by_program_too():
+    _, dropped = DOMAIN.source("msr").draw(stream(5, "msr drops"), 2_000)
+    main = {why: count for why, count in dropped.items() if DETAIL not in why}
+    assert set(main) == {
+        "some branch is taken by no valid run",
+        "no valid world in 250 draws",
+        "fewer than six valid worlds in 1,000 draws",
+    }
+    assert_told_in_detail(dropped, main)
+
+
+def assert_told_in_detail(dropped, main):
     for why, count in main.items():
         for variable in ("nesting", "size"):
-            parts = [n for key, n in dropped.items() if key.startswith(f"{why}{DETAIL}{variable}")]
+            parts = [n for key, n in dropped.items() if key.startswith(f"{why}{DETAIL}{variable}:")]
             assert sum(parts) == count
+
+
+def test_homogenizing_by_a_variable_of_all_worlds_evens_all_of_them():
+    """By the first world alone, the others stay as they were."""
+    far = {}
+    for name in ("wall_ratio", "all_wall_ratio"):
+        recipe = Recipe("karel/uniform", 3_000, homogenize=(name,), seed=5)
+        with warnings.catch_warnings():  # of values that never come
+            warnings.simplefilter("ignore", HealthWarning)
+            batch = make(recipe, 0)
+        counts = world_facts(all_worlds(batch, INPUTS)).reshape(len(batch), -1, WORLD_FACTS)
+        share = counts[..., WALLS].sum(axis=1) / counts[..., AREA].sum(axis=1)
+        shares = np.histogram(share, 10, (0, 1))[0] / len(batch)
+        far[name] = abs(shares - 0.1).sum() / 2
+    assert far["all_wall_ratio"] < far["wall_ratio"] - 0.1, far
 
 
 def test_what_can_have_no_worlds_is_given_up():

@@ -75,6 +75,8 @@ SIZES = (
 
 def _made(recipe: Recipe, tally: Tally) -> list[str]:
     """Say what drawing and homogenizing threw away."""
+    from unskew.report import words
+
     lines = []
     if recipe.homogenize:
         lines.append(
@@ -85,8 +87,7 @@ def _made(recipe: Recipe, tally: Tally) -> list[str]:
     if main:
         lines += ["", "Dropped by the source because it was not valid:", ""]
         lines += [f"- {count:,}: {_plain(why)}" for why, count in sorted(main.items())]
-        details = [why for why in tally.dropped if DETAIL in why]
-        lines += [f"  - {tally.dropped[why]:,}: {_plain(why)}" for why in sorted(details)]
+        lines += [f"  - {_plain(line)}" for line in words.dropped_details(tally.dropped)]
     return [*lines, ""] if lines else ["Nothing was dropped.", ""]
 
 

@@ -132,6 +132,24 @@ def _marker_count(world: World) -> int:
     return 0
 
 
+def _cells(worlds: Sequence[World]) -> int:
+    """The cells of all worlds."""
+    return sum(world.rows * world.cols for world in worlds)
+
+
+def _mean_size(tokens: Sequence[str], worlds: Sequence[World]) -> int:
+    """The least of 16, 32, …, 256 that is not below the mean number of cells."""
+    return next(n for n in range(16, 257, 16) if _cells(worlds) <= n * len(worlds))
+
+
+def _mean_count(tokens: Sequence[str], worlds: Sequence[World]) -> int:
+    """The mean number of markers of the cells that have any, a half rounded up."""
+    counts = [count for world in worlds for count in world.markers.values()]
+    return (
+        next(n for n in range(10) if 2 * sum(counts) < (2 * n + 1) * len(counts)) if counts else 0
+    )
+
+
 VARIABLES: dict[str, Function] = {
     **{name: _at_most(count, most) for name, (count, most) in COUNTS.items()},
     "control_share": _control_share,
@@ -143,5 +161,13 @@ VARIABLES: dict[str, Function] = {
     "marker_ratio": _of_first(lambda world: tenths(len(world.markers), world.rows * world.cols)),
     "wall_ratio": _of_first(lambda world: tenths(len(world.walls), world.rows * world.cols)),
     "marker_count": _of_first(_marker_count),
+    "all_grid_size": _mean_size,
+    "all_marker_ratio": lambda tokens, worlds: tenths(
+        sum(len(world.markers) for world in worlds), _cells(worlds)
+    ),
+    "all_wall_ratio": lambda tokens, worlds: tenths(
+        sum(len(world.walls) for world in worlds), _cells(worlds)
+    ),
+    "all_marker_count": _mean_count,
     "grids": lambda tokens, worlds: len(worlds),
 }

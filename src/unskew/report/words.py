@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from unskew.auditing import ROUNDING, Audit, Comparison, VariableAudit, kl_removed
@@ -116,13 +118,24 @@ def facts(audit: Audit) -> str:
 
 
 def dropped_details(dropped: Mapping[str, int]) -> list[str]:
-    """Say what kind of examples were dropped, a line for each reason that is known in detail."""
-    found: dict[str, list[str]] = {}
-    for why, count in sorted(dropped.items(), key=lambda item: (-item[1], item[0])):
+    """Say what kind of examples were dropped, a line for each reason and variable."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for why, count in dropped.items():
         reason, detail, kind = why.partition(DETAIL)
         if detail:
-            found.setdefault(reason, []).append(f"{shown(kind, 30)}: {count:,}")
-    return [f"{shown(reason, 60)}, of these {', '.join(kinds)}" for reason, kinds in found.items()]
+            variable, _, value = kind.rpartition(": ")
+            share = percent(count / dropped[reason])
+            found.setdefault((reason, variable), []).append(f"{shown(value, 30)} ({share})")
+    return [
+        f"{shown(reason, 60)}, by {shown(variable, 30)}: {', '.join(sorted(kinds, key=natural))}"
+        for (reason, variable), kinds in sorted(found.items())
+    ]
+
+
+def natural(text: str) -> tuple[float, str]:
+    """Sort what begins with a number by that number, and before anything else."""
+    begins = re.match(r"\d+", text)
+    return (int(begins[0]) if begins else math.inf, text)
 
 
 def audit_row(variable: VariableAudit, most: int = 3) -> dict[str, str]:

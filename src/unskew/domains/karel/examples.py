@@ -98,6 +98,12 @@ def world_numbers(batch: Batch, name: str) -> NDArray[np.int64]:
     return sizes // BYTES
 
 
+def all_worlds(batch: Batch, name: str) -> NDArray[np.uint8]:
+    """Return the worlds of all rows, one after the other, (worlds, 260)."""
+    data, offsets = binary_rows(_column(batch, name))
+    return data[offsets[0] : offsets[-1]].reshape(-1, BYTES)
+
+
 def first_worlds(batch: Batch, name: str) -> NDArray[np.uint8]:
     """Return the first world of each row, (rows, 260)."""
     numbers = world_numbers(batch, name)

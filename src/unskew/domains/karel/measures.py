@@ -12,8 +12,9 @@ from unskew.domains.karel.world import CELLS, HEIGHT, WALL, WIDTH
 # Of a program: tokens, statements, actions, moves, marker actions, constructs, the depth of the
 # deepest one, and a bit for each pair of constructs of which one stands directly in the other.
 SIZE, STATEMENTS, ACTIONS, MOVES, MARKS, CONSTRUCTS, NESTING, INSIDE, PROGRAM_FACTS = range(9)
-# Of a world: rows, columns, cells, walls, cells with markers, markers of the first such cell.
-ROWS, COLUMNS, AREA, WALLS, MARKED, COUNT, WORLD_FACTS = range(7)
+# Of a world: rows, columns, cells, walls, cells with markers, markers of the first such cell,
+# markers of all of them.
+ROWS, COLUMNS, AREA, WALLS, MARKED, COUNT, MARKERS, WORLD_FACTS = range(8)
 
 KINDS = ("repeat", "while", "ifelse", "if")
 MOST_DEEP = 64  # blocks that a program of MAX_TOKENS tokens can have open
@@ -95,14 +96,15 @@ def _kind(token: int) -> int:
 def _world_rows(worlds: NDArray[np.uint8], facts: NDArray[np.int64]) -> None:
     for row in range(len(worlds)):
         height, width = int(worlds[row, HEIGHT]), int(worlds[row, WIDTH])
-        walls, marked, count = 0, 0, 0
+        walls, marked, count, markers = 0, 0, 0, 0
         for cell in range(CELLS):
             value = int(worlds[row, cell])
             wall = value == WALL
             walls += wall
             if value > 0 and not wall:
                 marked += 1
+                markers += value
                 count = value if marked == 1 else count
         facts[row, ROWS], facts[row, COLUMNS], facts[row, AREA] = height, width, height * width
         facts[row, WALLS] = walls - (CELLS - height * width)  # outside the grid all is wall
-        facts[row, MARKED], facts[row, COUNT] = marked, count
+        facts[row, MARKED], facts[row, COUNT], facts[row, MARKERS] = marked, count, markers

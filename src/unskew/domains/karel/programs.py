@@ -1,77 +1,44 @@
-"""Programs like the original dataset's, compiled.
+"""Programs like the original dataset's, alone or with their worlds, compiled.
 
-The original's generator is lost; what it made was measured. Its programs are drawn here from a
-grammar whose choices depend on the block they stand in, under the rules that hold without
-exception (docs/karel.md lists them), and kept with a probability by length, number of actions,
-constructs, nesting and statements, so that these histograms are the original's. The numbers
-come from `bench/fit_msr.py`.
+What the grammar draws is kept with a probability by length, number of actions, constructs,
+nesting and statements, so that these histograms are the original's; and only if it is like what
+survived of the original in two more ways: some valid run takes each of its branches, and six
+valid worlds are found for it.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unskew.compiled import compiled, compiled_inner
-from unskew.domains.karel import tokens as t
+from unskew.domains.karel import grammar as g
 from unskew.domains.karel.chance import chance, uniform
 from unskew.domains.karel.compiler import TESTS, compile_row
 from unskew.domains.karel.coverable import can_act_everywhere, can_leave_loops, is_coverable
-from unskew.domains.karel.hidden import LOOKED, UNKNOWN, hidden_rooms, reveal_all
+from unskew.domains.karel.grammar import MAX_DEPTH, MAX_LENGTH, Grammar, draw_program
+from unskew.domains.karel.hidden import LOOKED, UNKNOWN, clear, hidden_rooms, reveal_all
 from unskew.domains.karel.measures import INSIDE, MOST_DEEP, PROGRAM_FACTS, count_program
 from unskew.domains.karel.prefix import SIZE, read_prefix
-from unskew.domains.karel.sampling import MADE, ORIGINAL, ORIGINAL_BUDGET, draw_set, run_room
+from unskew.domains.karel.sampling import (
+    MADE,
+    NONE,
+    ORIGINAL,
+    ORIGINAL_BUDGET,
+    ORIGINAL_FIRST,
+    draw_set,
+    draw_valid,
+    run_room,
+)
 from unskew.domains.karel.world import BYTES
 
-MAX_LENGTH = 65  # tokens: the longest program of the original test set
-MAX_DEPTH = 5
-SIZES = 6  # blocks of more statements are like those of six
-# Blocks and constructs.
-IN_RUN, IN_WHILE, IN_REPEAT, IN_IF, IN_THEN, IN_ELSE = range(6)
-REPEAT, WHILE, IFELSE, IF = range(4)
-MARKERS, NO_MARKERS, LEFT, RIGHT, FRONT, NOT_LEFT, NOT_RIGHT, NOT_FRONT = range(8)
-# What stood before in the block: an action 0 to 4, nothing, or a construct.
-START, AFTER = 5, 6
-NOTHING = -1
 # Why a program is dropped.
-BREAKS_RULE, TOO_COMMON, NOT_COVERABLE, NO_WORLDS = range(4)
+BREAKS_RULE, TOO_COMMON, NOT_COVERABLE, NO_WORLD, FEW_WORLDS, REASONS = range(6)
 WORLDS = 6  # of a program in the original dataset
-
-
-@dataclass(frozen=True)
-class Grammar:
-    """Probabilities of the choices, and weights of whole programs by five of their counts."""
-
-    sizes: NDArray[np.float64]  # (block, depth, statements)
-    control: NDArray[np.float64]  # (block, depth, statements): one of them is a construct
-    constructs: NDArray[np.float64]  # (block, construct)
-    conditions: NDArray[np.float64]  # (construct, condition)
-    actions: NDArray[np.float64]  # (what stood before, action)
-    counts: NDArray[np.float64]  # (count − 2,) of REPEAT
-    by_length: NDArray[np.float64]  # weights: tokens,
-    by_actions: NDArray[np.float64]  # action tokens,
-    by_constructs: NDArray[np.float64]  # constructs,
-    by_nesting: NDArray[np.float64]  # nesting depth,
-    by_statements: NDArray[np.float64]  # statements of the program's own block
-    largest: float  # weight that is kept for certain
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Grammar:
-        """Read what ``to_dict`` wrote."""
-        values: dict[str, Any] = {name: np.array(v, dtype=float) for name, v in data.items()}
-        values["largest"] = float(data["largest"])
-        return cls(**values)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain data."""
-        return {f.name: np.asarray(getattr(self, f.name)).round(5).tolist() for f in fields(self)}
+MOST_TRIES = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -82,7 +49,7 @@ class Examples:
     inputs: NDArray[np.uint8]
     outputs: NDArray[np.uint8]
     tries: NDArray[np.int64]
-    dropped: NDArray[np.int64]  # by reason: BREAKS_RULE …
+    dropped: NDArray[np.int64]  # (reason, nesting, tens of tokens)
 
 
 def original_programs(
@@ -98,64 +65,23 @@ def original_examples(
 ) -> Examples:
     """Draw ``n`` programs with k worlds each, valid as in the original dataset.
 
-    ``inside`` has the bits of the pairs of constructs that they must have (``measures.INSIDE``).
+    Whatever k is, the programs are those for which six worlds are found. ``inside`` has the bits
+    of the pairs of constructs that they must have (``measures.INSIDE``).
     """
-    chosen = grammar or original_grammar()
+    chosen = grammar or g.original_grammar()
     tables = tuple(getattr(chosen, field.name) for field in fields(chosen))
     made = Examples(
         np.zeros((n, MAX_LENGTH), np.uint8),
-        np.empty((n, k, BYTES), np.uint8),
-        np.empty((n, k, BYTES), np.uint8),
+        np.full((n, k, BYTES), UNKNOWN, np.uint8),
+        np.full((n, k, BYTES), UNKNOWN, np.uint8),
         np.zeros(n, np.int64),
-        np.zeros(4, np.int64),
+        np.zeros((REASONS, MAX_DEPTH + 1, MAX_LENGTH // 10 + 1), np.int64),
     )
     _sample(
-        chance(rng),
-        tables,
-        inside,
-        made.programs,
-        made.inputs,
-        made.outputs,
-        made.tries,
-        made.dropped,
-    )
+        chance(rng), tables, inside,
+        made.programs, made.inputs, made.outputs, made.tries, made.dropped,
+    )  # fmt: skip
     return made
-
-
-@cache
-def original_grammar() -> Grammar:
-    """Return the grammar that was fitted to the original programs."""
-    text = files(__package__).joinpath("msr.json").read_text(encoding="utf-8")
-    return Grammar.from_dict(json.loads(text))
-
-
-@compiled_inner
-def topic(condition: int) -> int:
-    """Return what a condition asks about: 0 markers, 1 left, 2 right, 3 front."""
-    return max(0, condition - 1) if condition <= FRONT else condition - 4
-
-
-@compiled_inner
-def is_negative(condition: int) -> bool:
-    """Whether a condition says that something is not there."""
-    return condition == NO_MARKERS or condition > FRONT
-
-
-@compiled_inner
-def _pick(state: NDArray[np.uint64], weights: NDArray[np.float64]) -> int:
-    """Choose by weight; −1 where all are zero."""
-    total = weights.sum()
-    if total <= 0:
-        return -1
-    left = uniform(state) * total
-    last = -1
-    for i in range(len(weights)):
-        if weights[i] > 0:
-            last = i
-            left -= weights[i]
-            if left < 0:
-                return i
-    return last
 
 
 @compiled
@@ -170,38 +96,27 @@ def _sample(
     dropped: NDArray[np.int64],
 ) -> None:
     """Draw programs, and their worlds where there is room for any; count what is dropped."""
-    sizes, control, constructs, conditions, actions, counts = grammar[:6]
-    by_length, by_actions, by_constructs, by_nesting, by_statements, largest = grammar[6:]
     n, k = len(programs), inputs.shape[1]
-    blocks = np.zeros((MAX_DEPTH + 2, 6), dtype=np.int64)
-    facts = np.zeros(5, dtype=np.int64)
-    weights = np.empty(8)
-    code = np.zeros(MAX_LENGTH + 1, dtype=np.int64)
-    places = np.zeros(MAX_LENGTH + 1, dtype=np.int16)
-    stack = np.empty((MAX_LENGTH + 1, 4), dtype=np.int64)
-    now = np.empty(5, dtype=np.int64)
+    program = np.zeros(g.ROOM, dtype=np.uint8)
+    blocks, weights = np.zeros((MAX_DEPTH + 2, 6), dtype=np.int64), np.empty(8)
+    facts = np.zeros(g.FACTS, dtype=np.int64)
+    code = np.zeros(g.ROOM + 1, dtype=np.int64)
+    places = np.zeros(g.ROOM + 1, dtype=np.int16)
+    stack, now = np.empty((g.ROOM + 1, 4), dtype=np.int64), np.empty(5, dtype=np.int64)
     counted, deep = np.zeros(PROGRAM_FACTS, np.int64), np.zeros(MOST_DEEP, np.int64)
     prefix = np.empty(SIZE, dtype=np.int64)
-    acts = np.zeros((2, MAX_LENGTH + 1), dtype=np.uint8)
-    before, after, left = hidden_rooms(k if k > 0 else WORLDS)
+    acts = np.zeros((2, g.ROOM + 1), dtype=np.uint8)
+    before, after, left = hidden_rooms(max(k, WORLDS))
     cover_before, cover_after, cover_left = hidden_rooms(1)
     room = run_room()
     row = 0
-    if k > 0:
-        inputs[:], outputs[:] = UNKNOWN, UNKNOWN
     while row < n:
-        program = programs[row]
-        fits = _draw(
-            state, sizes, control, constructs, conditions, actions, counts,
-            program, blocks, facts, weights,
-        )  # fmt: skip
-        if not fits:
-            dropped[BREAKS_RULE] += 1
+        if not draw_program(state, grammar, program, blocks, facts, weights):
+            dropped[BREAKS_RULE, 0, 0] += 1
             continue
-        weight = by_length[facts[0]] * by_actions[facts[1]] * by_constructs[facts[2]]
-        weight *= by_nesting[facts[3]] * by_statements[facts[4]]
-        if uniform(state) * largest >= weight:
-            dropped[TOO_COMMON] += 1
+        nesting, tens = facts[g.NESTING], facts[g.LENGTH] // 10
+        if uniform(state) * grammar[-1] >= _weight(grammar, facts):
+            dropped[TOO_COMMON, nesting, tens] += 1
             continue
         if inside:
             count_program(program, counted, deep)
@@ -217,211 +132,36 @@ def _sample(
                 state, code, now[TESTS], cover_after[0], cover_before[0], cover_left[0], room
             )
         ):
-            dropped[NOT_COVERABLE] += 1
+            dropped[NOT_COVERABLE, nesting, tens] += 1
             continue
-        if k > 0:
+        if k >= WORLDS:
             before, after = inputs[row], outputs[row]
         status, tries[row] = draw_set(
-            state, code, now[TESTS], ORIGINAL, 0, ORIGINAL_BUDGET,
-            before, after, left, prefix, room,
+            state, code, now[TESTS], ORIGINAL, 0, ORIGINAL_BUDGET, ORIGINAL_FIRST,
+            before[:WORLDS], after[:WORLDS], left, prefix, room,
         )  # fmt: skip
         if status != MADE:
-            dropped[NO_WORLDS] += 1
+            dropped[NO_WORLD if status == NONE else FEW_WORLDS, nesting, tens] += 1
             continue
+        for j in range(WORLDS, k):  # found for certain: six were, in so few draws
+            tries[row] += draw_valid(
+                state, code, ORIGINAL, MOST_TRIES, before[j], after[j], left[j], prefix, room
+            )
         for j in range(k):
             reveal_all(after[j], (state, left[j], before[j]))
             left[j, LOOKED] = 0
+        if 0 < k < WORLDS:
+            inputs[row], outputs[row] = before[:k], after[:k]
+            clear(before, after, left)
+        programs[row] = program[:MAX_LENGTH]
         row += 1
 
 
 @compiled_inner
-def _draw(  # noqa: PLR0915 - one pass over the stack of blocks
-    state: NDArray[np.uint64],
-    sizes: NDArray[np.float64],
-    control: NDArray[np.float64],
-    constructs: NDArray[np.float64],
-    conditions: NDArray[np.float64],
-    actions: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    program: NDArray[np.uint8],
-    blocks: NDArray[np.int64],
-    facts: NDArray[np.int64],
-    weights: NDArray[np.float64],
-) -> bool:
-    """Draw one program from the grammar; False where it breaks a rule or gets too long.
-
-    A block is its kind, statements left, statements in all, its condition, what stood before in
-    it (an action, START or AFTER), and how often or, after a WHILE, that one's condition.
-    """
-    program[:] = 0
-    program[0], program[1], program[2] = t.DEF, t.RUN, t.OPEN_RUN
-    at, depth, deepest, done, made = 3, 0, 0, 0, 0
-    moves, marks = 0, 0
-    _open(state, sizes, blocks, 0, IN_RUN, NOTHING)
-    statements = blocks[0, 2]
-    while depth >= 0:
-        block = blocks[depth]
-        if at + depth + 8 >= MAX_LENGTH and block[1] > 0:
-            return False
-        if block[1] == 0:
-            kind = block[0]
-            if kind == IN_THEN:
-                program[at], program[at + 1], program[at + 2] = t.CLOSE_IF, t.ELSE, t.OPEN_ELSE
-                at += 3
-                _open(state, sizes, blocks, depth, IN_ELSE, block[3])
-                continue
-            program[at] = _closing(kind)
-            at += 1
-            depth -= 1
-            continue
-        block[1] -= 1
-        if (
-            depth < MAX_DEPTH
-            and uniform(state) < control[block[0], depth, min(block[2], SIZES) - 1]
-        ):
-            chosen = _construct(state, constructs, block, weights)
-            if chosen < 0:
-                return False
-            made += 1
-            condition = NOTHING
-            if chosen == REPEAT:
-                program[at] = t.REPEAT
-                program[at + 1] = t.FIRST_COUNT + 2 + _pick(state, counts)
-                program[at + 2] = t.OPEN_REPEAT
-                at += 3
-            else:
-                condition = _condition(state, conditions, chosen, block, weights)
-                if condition < 0:
-                    return False
-                at = _write_test(program, at, chosen, condition)
-            block[4] = AFTER
-            block[5] = condition if chosen == WHILE else NOTHING
-            depth += 1
-            deepest = max(deepest, depth)
-            inner = (IN_REPEAT, IN_WHILE, IN_THEN, IN_IF)[chosen]
-            _open(state, sizes, blocks, depth, inner, condition)
-        else:
-            action = _action(state, actions, block, weights)
-            if action < 0:
-                return False
-            program[at] = t.FIRST_ACTION + action
-            at += 1
-            done += 1
-            moves += action == 0
-            marks += action >= 3
-            block[5] = block[5] + 1 if block[4] == action else 1
-            block[4] = action
-    if moves == 0 or marks == 0:
-        return False
-    facts[0], facts[1], facts[2], facts[3], facts[4] = at, done, made, deepest, statements
-    return done < 18 and made < 8
-
-
-@compiled_inner
-def _open(
-    state: NDArray[np.uint64],
-    sizes: NDArray[np.float64],
-    blocks: NDArray[np.int64],
-    depth: int,
-    kind: int,
-    condition: int,
-) -> None:
-    size = 1 + _pick(state, sizes[kind, depth])
-    blocks[depth, 0], blocks[depth, 1], blocks[depth, 2] = kind, size, size
-    blocks[depth, 3], blocks[depth, 4], blocks[depth, 5] = condition, START, NOTHING
-
-
-@compiled_inner
-def _closing(kind: int) -> int:
-    if kind == IN_RUN:
-        return t.CLOSE_RUN
-    if kind == IN_WHILE:
-        return t.CLOSE_WHILE
-    if kind == IN_REPEAT:
-        return t.CLOSE_REPEAT
-    return t.CLOSE_IF if kind == IN_IF else t.CLOSE_ELSE
-
-
-@compiled_inner
-def _known(block: NDArray[np.int64]) -> tuple[int, bool]:
-    """Return the condition that is known here, and whether it holds; NOTHING where none is."""
-    if block[4] == START and block[3] != NOTHING:
-        return block[3], block[0] != IN_ELSE
-    if block[4] == AFTER and block[5] != NOTHING:
-        return block[5], False
-    return NOTHING, False
-
-
-@compiled_inner
-def _construct(
-    state: NDArray[np.uint64],
-    constructs: NDArray[np.float64],
-    block: NDArray[np.int64],
-    weights: NDArray[np.float64],
-) -> int:
-    for i in range(4):
-        weights[i] = constructs[block[0], i]
-    if block[0] == IN_WHILE and block[2] == 1:
-        weights[IF] = 0  # a WHILE is never just an IF
-    return _pick(state, weights[:4])
-
-
-@compiled_inner
-def _condition(
-    state: NDArray[np.uint64],
-    conditions: NDArray[np.float64],
-    construct: int,
-    block: NDArray[np.int64],
-    weights: NDArray[np.float64],
-) -> int:
-    """Choose what is asked: nothing that is known already, but a WHILE may ask it again."""
-    known, _ = _known(block)
-    for i in range(8):
-        weights[i] = conditions[construct, i]
-        if construct != WHILE and known != NOTHING and topic(i) == topic(known):
-            weights[i] = 0
-        if block[4] == 4 and topic(i) == 0 and (construct != WHILE or i == NO_MARKERS):
-            weights[i] = 0  # after putMarker a marker is there
-    return _pick(state, weights)
-
-
-@compiled_inner
-def _action(
-    state: NDArray[np.uint64],
-    actions: NDArray[np.float64],
-    block: NDArray[np.int64],
-    weights: NDArray[np.float64],
-) -> int:
-    """Choose an action that may stand here."""
-    before = block[4]
-    known, holds = _known(block)
-    for i in range(5):
-        weights[i] = actions[before, i]
-    if before < START and block[5] >= 2:
-        weights[before] = 0  # never three times in a row
-    if known != NOTHING and holds == is_negative(known):
-        if topic(known) == 3:
-            weights[0] = 0  # the front is blocked
-        elif topic(known) == 0:
-            weights[3] = 0  # there is no marker
-    if block[0] == IN_WHILE and block[1] == 0 and block[3] == MARKERS:
-        weights[4] = 0  # WHILE markersPresent never ends in putMarker
-    return _pick(state, weights[:5])
-
-
-@compiled_inner
-def _write_test(program: NDArray[np.uint8], at: int, construct: int, condition: int) -> int:
-    program[at] = (t.REPEAT, t.WHILE, t.IFELSE, t.IF)[construct]
-    program[at + 1] = t.OPEN_CONDITION
-    at += 2
-    if condition > FRONT:
-        program[at], program[at + 1] = t.NOT, t.OPEN_CONDITION
-        program[at + 2] = t.FIRST_CONDITION + condition - 3
-        program[at + 3] = t.CLOSE_CONDITION
-        at += 4
-    else:
-        program[at] = t.FIRST_CONDITION + condition
-        at += 1
-    program[at] = t.CLOSE_CONDITION
-    program[at + 1] = t.OPEN_WHILE if construct == WHILE else t.OPEN_IF
-    return at + 2
+def _weight(grammar: tuple[Any, ...], facts: NDArray[np.int64]) -> float:
+    """Return how much a program of these counts is wanted."""
+    by_length, by_actions, by_constructs, by_nesting, by_statements = grammar[6:11]
+    weight: float = by_length[facts[g.LENGTH]] * by_actions[facts[g.ACTIONS]]
+    weight *= by_constructs[facts[g.CONSTRUCTS]] * by_nesting[facts[g.NESTING]]
+    weight *= by_statements[facts[g.STATEMENTS]]
+    return weight

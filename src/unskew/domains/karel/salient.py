@@ -1,7 +1,7 @@
 """Karel's salient variables (section 4.1), of programs and of their input worlds.
 
-The worlds of an example are drawn alike, so a variable of worlds is that of the first of them:
-it is distributed as any other.
+The worlds of an example are drawn alike, so an audit looks at the first of them: it is distributed
+as any other. To homogenize, which acts on whole examples, there are variables of all of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 
 from unskew.batch import Batch
 from unskew.domains.karel import measures as m
-from unskew.domains.karel.examples import INPUTS, first_worlds, program_rows, world_numbers
+from unskew.domains.karel.examples import (
+    INPUTS,
+    all_worlds,
+    first_worlds,
+    program_rows,
+    world_numbers,
+)
 from unskew.domains.karel.world import SIDE, SMALLEST
 from unskew.salient import SalientVariable, Values
 
@@ -39,6 +45,16 @@ def _world_facts(batch: Batch) -> NDArray[np.int64]:
     return facts
 
 
+def _set_facts(batch: Batch) -> NDArray[np.int64]:
+    """Add up the counts in all inputs of each example."""
+    if "karel set facts" not in batch.memo:
+        facts = m.world_facts(all_worlds(batch, INPUTS))
+        starts = np.cumsum(world_numbers(batch, INPUTS)) - world_numbers(batch, INPUTS)
+        batch.memo["karel set facts"] = np.add.reduceat(facts, starts) if len(starts) else facts
+    added: NDArray[np.int64] = batch.memo["karel set facts"]
+    return added
+
+
 def _of_program(
     name: str, doc: str, measure: Callable[[NDArray[np.int64]], Values], support: range
 ) -> SalientVariable:
@@ -59,6 +75,12 @@ def _of_world(
         support,
         f"{doc} (of an example's first input)",
     )
+
+
+def _of_set(
+    name: str, doc: str, measure: Callable[[NDArray[np.int64]], Values], support: tuple[float, ...]
+) -> SalientVariable:
+    return SalientVariable(name, lambda batch: measure(_set_facts(batch)), support, doc)
 
 
 def _tenths(part: NDArray[np.int64], whole: NDArray[np.int64]) -> Values:
@@ -153,9 +175,42 @@ WORLD = (
 )
 
 
+SET = (
+    SalientVariable(
+        "all_grid_size",
+        lambda batch: _sixteens(_set_facts(batch)[:, m.AREA], world_numbers(batch, INPUTS)),
+        tuple(range(16, SIDE * SIDE + 1, 16)),
+        "mean cells of all inputs of an example, rounded up to sixteens",
+    ),
+    _of_set(
+        "all_marker_ratio",
+        f"share of the cells of all inputs that hold markers ({_BINS})",
+        lambda f: _tenths(f[:, m.MARKED], f[:, m.AREA]),
+        TENTHS,
+    ),
+    _of_set(
+        "all_wall_ratio",
+        f"share of the cells of all inputs that are walls ({_BINS})",
+        lambda f: _tenths(f[:, m.WALLS], f[:, m.AREA]),
+        TENTHS,
+    ),
+    _of_set(
+        "all_marker_count",
+        "mean markers of the cells of all inputs that hold any, rounded, 0 where none does",
+        lambda f: (2 * f[:, m.MARKERS] + f[:, m.MARKED]) // np.maximum(2 * f[:, m.MARKED], 1),
+        tuple(range(10)),
+    ),
+)
+
+
+def _sixteens(cells: NDArray[np.int64], worlds: NDArray[np.int64]) -> Values:
+    sixteens: Values = 16 * -(-cells // (16 * worlds))
+    return sixteens
+
+
 def _share(facts: NDArray[np.int64]) -> Values:
     return _tenths(facts[:, m.CONSTRUCTS], facts[:, m.STATEMENTS])
 
 
-VARIABLES = (*PROGRAM, *WORLD, *PAIRS)
+VARIABLES = (*PROGRAM, *WORLD, *SET, *PAIRS)
 MAIN = tuple(variable.name for variable in (*PROGRAM, *WORLD))  # what an audit shows by default

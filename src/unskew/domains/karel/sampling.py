@@ -50,10 +50,12 @@ from unskew.domains.karel.worlds import (
     original_size,
 )
 
-MADE, CRASHES, UNCOVERED = range(3)
+# Worlds were found; the program crashes in all there are; no valid one was found; too few were;
+# there were enough, but some branch was taken in none of a set.
+MADE, CRASHES, NONE, FEW, UNCOVERED = range(5)
 # Of 2,200 original programs 99 % find six valid worlds like the original's in so many draws,
-# the first of them in a quarter of it.
-ORIGINAL_BUDGET = 1000
+# the first of them in so many.
+ORIGINAL_BUDGET, ORIGINAL_FIRST = 1000, 250
 
 # Which worlds: their kind and, of narrow ones, r_wall, r_marker and how markers are counted.
 Worlds: TypeAlias = "tuple[int, float, float, int]"
@@ -193,7 +195,7 @@ def _draw_rows(
         status[row], tries[row] = CRASHES, 0
         if read_prefix(code[row], prefix, room[0]):
             status[row], tries[row] = draw_set(
-                state, code[row], tests[row], worlds, shown, budget,
+                state, code[row], tests[row], worlds, shown, budget, budget,
                 inputs[row], outputs[row], left, prefix, room,
             )  # fmt: skip
         if status[row] == MADE:
@@ -211,13 +213,17 @@ def draw_set(
     worlds: tuple[int, float, float, int],
     shown: int,
     budget: int,
+    first: int,
     before: NDArray[np.uint8],
     after: NDArray[np.uint8],
     left: NDArray[np.int64],
     prefix: NDArray[np.int64],
     room: tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]],
 ) -> tuple[int, int]:
-    """Draw the worlds of one program; return its status and how many were drawn."""
+    """Draw the worlds of one program; return its status and how many were drawn.
+
+    The first world must be found in ``first`` draws, all of them in ``budget``.
+    """
     low, high = all_branches(tests)
     is_original = worlds[0] == ORIGINAL_WORLDS
     coverage = room[1]
@@ -226,13 +232,11 @@ def draw_set(
         seen_low, seen_high = np.uint64(0), np.uint64(0)
         covered = True
         for j in range(len(before)):
-            most = budget - tries
-            if is_original and j == 0:
-                most = min(most, budget // 4)
+            most = min(budget - tries, first) if j == 0 else budget - tries
             used = draw_valid(state, code, worlds, most, before[j], after[j], left[j], prefix, room)
             tries += abs(used)
             if used < 0:
-                return (CRASHES if sets == 0 else UNCOVERED), tries
+                return (UNCOVERED if sets > 0 else NONE if j == 0 else FEW), tries
             seen_low |= coverage[0]
             seen_high |= coverage[1]
             if not is_original and j == shown - 1 and (seen_low != low or seen_high != high):
@@ -322,6 +326,6 @@ def _pick_rows(
                 inputs[row, found] = pool[picked]
                 outputs[row, found] = world
                 found += 1
-        status[row] = MADE if found == inputs.shape[1] else CRASHES
+        status[row] = MADE if found == inputs.shape[1] else FEW if found > 0 else NONE
         if status[row] != MADE:
             inputs[row], outputs[row] = 0, 0

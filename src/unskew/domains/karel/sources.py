@@ -8,7 +8,7 @@ new worlds. ``karel/actions`` has programs without control flow.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Annotated, TypeAlias
 
@@ -23,7 +23,8 @@ from unskew.domains.karel.compiler import Code, compile_programs
 from unskew.domains.karel.examples import make_batch, program_rows
 from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED
 from unskew.domains.karel.programs import (
-    NO_WORLDS,
+    FEW_WORLDS,
+    NO_WORLD,
     NOT_COVERABLE,
     Examples,
     original_examples,
@@ -31,9 +32,12 @@ from unskew.domains.karel.programs import (
 )
 from unskew.domains.karel.sampling import (
     CRASHES,
+    FEW,
     MADE,
+    NONE,
     ORIGINAL,
     ORIGINAL_BUDGET,
+    ORIGINAL_FIRST,
     UNCOVERED,
     Pairs,
     Worlds,
@@ -222,29 +226,37 @@ def _bit(nested: str) -> int:
 
 def _dropped_originals(made: Examples) -> Counter[str]:
     """Count what the original's own validity cost, not what the grammar's weights did."""
-    return Counter(
-        {
-            "some branch is taken by no valid run": int(made.dropped[NOT_COVERABLE]),
-            f"not enough valid worlds in {ORIGINAL_BUDGET:,} draws": int(made.dropped[NO_WORLDS]),
-        }
-    )
+    texts = {
+        NOT_COVERABLE: "some branch is taken by no valid run",
+        NO_WORLD: f"no valid world in {ORIGINAL_FIRST:,} draws",
+        FEW_WORLDS: f"fewer than six valid worlds in {ORIGINAL_BUDGET:,} draws",
+    }
+    return _counted(texts, made.dropped)
 
 
 def _reasons(programs: NDArray[np.uint8], status: NDArray[np.uint8], tries: int) -> Counter[str]:
     """Count dropped programs by reason, and each reason by two variables of the program."""
-    found: Counter[str] = Counter()
-    if len(programs) == 0:
-        return found
+    texts = {
+        CRASHES: "crashes in every world there is",
+        NONE: f"no valid world in {tries:,} draws",
+        FEW: f"too few valid worlds in {tries:,} draws",
+        UNCOVERED: f"no worlds that take every branch in {tries:,} draws",
+    }
     facts = measures.program_facts(programs)
-    for code, text in (
-        (CRASHES, f"too few valid worlds in {tries:,} draws"),
-        (UNCOVERED, f"no worlds that take every branch in {tries:,} draws"),
-    ):
-        which = facts[status == code]
-        if len(which):
-            found[text] += len(which)
-            for nesting, count in Counter(which[:, measures.NESTING].tolist()).items():
-                found[f"{text}{DETAIL}nesting {nesting}"] += count
-            for tens, count in Counter((which[:, measures.SIZE] // 10).tolist()).items():
-                found[f"{text}{DETAIL}size {10 * tens} to {10 * tens + 9}"] += count
-    return found
+    nesting, tens = facts[:, measures.NESTING], facts[:, measures.SIZE] // 10
+    shape = (len(texts) + 1, nesting.max(initial=0) + 1, tens.max(initial=0) + 1)
+    dropped = np.zeros(shape, dtype=np.int64)
+    np.add.at(dropped, (status, nesting, tens), 1)
+    return _counted(texts, dropped)
+
+
+def _counted(texts: Mapping[int, str], dropped: NDArray[np.int64]) -> Counter[str]:
+    """Name what was dropped, (reason, nesting, tens of tokens), and each reason's details."""
+    found: Counter[str] = Counter()
+    for code, text in texts.items():
+        found[text] += int(dropped[code].sum())
+        for nesting, count in enumerate(dropped[code].sum(axis=1).tolist()):
+            found[f"{text}{DETAIL}nesting: {nesting}"] += count
+        for tens, count in enumerate(dropped[code].sum(axis=0).tolist()):
+            found[f"{text}{DETAIL}size: {10 * tens} to {10 * tens + 9}"] += count
+    return +found
