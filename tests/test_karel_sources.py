@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unskew.batch import Batch, concatenate
-from unskew.domains.karel import DOMAIN
+from unskew.domains.karel import DOMAIN, sampling
 from unskew.domains.karel.examples import (
     INPUTS,
     OUTPUTS,
@@ -304,3 +304,16 @@ def test_given_programs_that_have_no_worlds_leave_a_dataset_without_rows(tmp_pat
     main = {why: count for why, count in made.tally.dropped.items() if DETAIL not in why}
     assert sum(main.values()) == 50
     assert len(generate(made.recipe, tmp_path / "none")) == 0
+
+
+def test_a_recipe_is_no_source_and_says_so():
+    with pytest.raises(UnskewError, match="run it with `unskew generate karel/msr-test -o DIR`"):
+        find_source("karel/msr-test")
+
+
+def test_draws_in_several_calls_are_those_of_one(monkeypatch):
+    """A call of the kernel is kept short, for Ctrl-C; the worlds do not depend on it."""
+    first, _ = DOMAIN.source("uniform").draw(stream(6, "calls"), 200)
+    monkeypatch.setattr(sampling, "AT_ONCE", 20_000 * 7)
+    again, _ = DOMAIN.source("uniform").draw(stream(6, "calls"), 200)
+    assert np.array_equal(world_rows(first, INPUTS), world_rows(again, INPUTS))

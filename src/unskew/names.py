@@ -32,6 +32,11 @@ def find_source(name: str, settings: Mapping[str, Any] | None = None) -> Source:
     domain, slash, source = name.partition("/")
     if not slash:
         raise unknown("source", name, source_names())
+    if find_recipe(name) is not None:
+        raise UnskewError(
+            f"{name} is a recipe, not a source; run it with `unskew generate {name} -o DIR` "
+            "and give that folder"
+        )
     return load_domain(domain).source(source, settings)
 
 

@@ -56,6 +56,7 @@ MADE, CRASHES, NONE, FEW, UNCOVERED = range(5)
 # Of 2,200 original programs 99 % find six valid worlds like the original's in so many draws,
 # the first of them in so many.
 ORIGINAL_BUDGET, ORIGINAL_FIRST = 1000, 250
+AT_ONCE = 20_000_000  # draws of one call, four seconds: Ctrl-C has to wait for its end
 
 # Which worlds: their kind and, of narrow ones, r_wall, r_marker and how markers are counted.
 Worlds: TypeAlias = "tuple[int, float, float, int]"
@@ -166,10 +167,13 @@ def draw_pairs(
     n = len(code)
     inputs, outputs = np.empty((n, k, BYTES), np.uint8), np.empty((n, k, BYTES), np.uint8)
     made = Pairs(inputs, outputs, np.empty(n, np.uint8), np.empty(n, np.int64))
-    _draw_rows(
-        chance(rng), code.instructions, code.tests, worlds, shown, budget,
-        made.inputs, made.outputs, made.status, made.tries,
-    )  # fmt: skip
+    state, step = chance(rng), max(1, AT_ONCE // budget)
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        _draw_rows(
+            state, code.instructions[rows], code.tests[rows], worlds, shown, budget,
+            inputs[rows], outputs[rows], made.status[rows], made.tries[rows],
+        )  # fmt: skip
     return made
 
 
