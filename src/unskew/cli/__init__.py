@@ -1,4 +1,7 @@
-"""The command line. Errors are one line on stderr and exit code 2; Ctrl-C is 130."""
+"""The command line. Errors are one line on stderr and exit code 2; Ctrl-C is 130.
+
+A reader of its output that goes away (`| head -1`) is 141, as of other tools, without a word.
+"""
 
 from __future__ import annotations
 
@@ -79,9 +82,12 @@ def main() -> None:
         if not stops:
             raise
         _stopped()
-    except BrokenPipeError:  # the reader of a pipe has gone: `unskew list | head -1`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+    except BrokenPipeError:
+        _unread()
+    except SystemExit as end:  # click and rich turn a closed pipe into an exit of their own
+        if isinstance(end.__context__, BrokenPipeError):
+            _unread()
+        raise
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -89,6 +95,12 @@ def main() -> None:
 def _stopped() -> None:
     typer.echo("stopped; nothing is left half-written", err=True)
     sys.exit(130)
+
+
+def _unread() -> None:
+    """End quietly: what is still to be flushed goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(141)
 
 
 def _fail(message: str) -> None:
