@@ -75,6 +75,40 @@ def test_inline_else_and_semicolons():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "column", "found"),
+    [
+        ("if(markersPresent()): if(frontIsClear()): move()\n  else: turnLeft()", 25, "if"),
+        ("if(markersPresent()): move(); if(frontIsClear()): move()\n  else: move()", 33, "if"),
+        ("if(markersPresent()): move()\n  else: if(frontIsClear()): move()", 9, "if"),
+        ("repeat(4): while(frontIsClear()): move(); turnLeft()", 14, "while"),
+        ("while(frontIsClear()): move(); repeat(2): turnLeft()", 34, "repeat"),
+    ],
+)
+def test_a_line_after_a_colon_holds_actions_alone(text, column, found):
+    """What would have two readings has none, as in Python."""
+    with pytest.raises(UnskewError) as caught:
+        parse(f"def main():\n  {text}")
+    line = 3 if column == 9 else 2
+    assert str(caught.value) == (
+        f"line {line}, column {column}: found '{found}', expected an action "
+        "(if, while and repeat begin a line of their own)"
+    )
+
+
+def test_an_else_belongs_to_the_if_above_it():
+    text = """
+def main():
+  if(markersPresent()):
+    if(frontIsClear()): move()
+  else: turnLeft()
+"""
+    assert to_tokens(parse(text)) == (
+        "DEF run m( IFELSE c( markersPresent c) i( IF c( frontIsClear c) i( move i) i) ELSE e( "
+        "turnLeft e) m)"
+    )
+
+
 def test_not_with_and_without_brackets_and_twice():
     for condition in ("not not frontIsClear()", "not(not(frontIsClear()))"):
         program = parse(f"def main():\n    if({condition}):\n        move()")
@@ -100,7 +134,8 @@ def test_not_with_and_without_brackets_and_twice():
         ("", "line 1, column 1: found the end, expected 'def'"),
         ("DEF run m( m)", "line 1, column 12: found 'm\\)', expected one of move"),
         ("DEF run m( move", "line 1, column 16: found the end, expected one of"),
-        ("DEF run m( move m) move", "found 'move', expected"),
+        ("DEF run m( move m) move", "column 20: found 'move', expected the end$"),
+        ("DEF run m( move m) m)", "column 20: found 'm\\)', expected the end$"),
         ("DEF run\nm( jump m)", "line 2, column 4: found 'jump', expected one of move"),
         ("DEF run m( REPEAT R=20 r( move r) m)", "found 'R=20'"),
         ("DEF run m( IF c( not frontIsClear c) i( move i) m)", "found 'frontIsClear', expected c"),

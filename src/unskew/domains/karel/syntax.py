@@ -104,7 +104,8 @@ class _Expected:
 def parse_readable(text: str) -> Program:
     """Read the paper's form: `def main():`, then indented statements.
 
-    A body may also follow its colon on the same line, its statements apart by semicolons.
+    A body of actions may also follow its colon on the same line, apart by semicolons. No other
+    statement may, as in Python: an `else` or a semicolon after it would have two readings.
     """
     return _Readable(text).program()
 
@@ -132,7 +133,7 @@ class _Readable:
         """Read the statements after a colon; ``indent`` is that of the line it ends."""
         self._emit(f"{letter}(")
         if self._peek() is not None:
-            self._inline()
+            self._line(indent, inner=letter != "m")
         elif self._at + 1 < len(self._lines) and self._lines[self._at + 1][0] > indent:
             self._at, self._word = self._at + 1, 0
             self._block(self._lines[self._at][0])
@@ -143,20 +144,20 @@ class _Readable:
 
     def _block(self, indent: int) -> None:
         while self._at < len(self._lines) and self._lines[self._at][0] == indent:
-            self._statement(indent)
-            while self._peek() is not None and self._peek_text() == ";":
-                self._take(";")
-                self._statement(indent)
+            self._line(indent)
             self._end_line()
         if self._at < len(self._lines) and self._lines[self._at][0] > indent:
             self._fail(f"an indentation of {indent}")
 
-    def _inline(self) -> None:
-        indent = self._lines[self._at][0]
-        self._statement(indent)
-        while self._peek() is not None and self._peek_text() == ";":
-            self._take(";")
+    def _line(self, indent: int, *, inner: bool = False) -> None:
+        """Read statements apart by semicolons; actions where they are ``inner``, after a colon."""
+        while True:
+            if inner and self._peek_text() not in t.ACTIONS:
+                self._fail("an action (if, while and repeat begin a line of their own)")
             self._statement(indent)
+            if self._peek_text() != ";":
+                break
+            self._take(";")
 
     def _end_line(self) -> None:
         """Leave a line whose statements are read; a block that ended has left it already."""
@@ -344,5 +345,7 @@ def _refuse(line: int, column: int, found: str, wanted: str) -> NoReturn:
 
 
 def _listed(words: tuple[str, ...]) -> str:
+    if not words:
+        return "the end"
     shown = [*words[:11], "…"] if len(words) > 12 else list(words)
     return " or ".join(shown) if len(shown) < 3 else "one of " + " ".join(shown)
