@@ -37,7 +37,9 @@ PROGRAMS = {
         "def main():\n    move()\n    while(markersPresent()): pickMarker()\n"
         "    if(leftIsClear()): turnLeft()\n    else: turnRight(); move()"
     ),
-    "turn": "def main():\n  repeat(3):\n    if(not rightIsClear()): turnRight()\n  move(); putMarker()",
+    "turn": (
+        "def main():\n  repeat(3):\n    if(not rightIsClear()): turnRight()\n  move(); putMarker()"
+    ),
 }
 KINDS = {
     "original": (ORIGINAL_WORLDS, 0.0, 0.0, EVEN),
