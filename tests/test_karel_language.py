@@ -280,9 +280,59 @@ GRID = {"rows": 3, "cols": 3, "hero": "0:0:north", "blocked": "1:1", "markers": 
         ({"blocked": "1"}, "cannot be read"),
         ({"rows": 40}, "the world has 40 rows"),
         ({"hero": None}, "cannot be read"),
+        ({"rows": float("nan")}, "cannot be read"),
+        ({"rows": float("inf")}, "cannot be read"),
+        ({"crashed": True}, "the grid has crashed True; allowed is false: leave it out"),
+        ({"crashed": "false"}, "the grid has crashed 'false'"),
     ],
 )
 def test_grids_that_cannot_be_are_refused(change, message):
     world.from_json(GRID)
     with pytest.raises(UnskewError, match=message):
         world.from_json({**GRID, **change})
+
+
+def spoilt(place, value):
+    tensor = world.to_tensor(world.from_json(GRID)).astype(float)
+    tensor[place] = value
+    return tensor
+
+
+@pytest.mark.parametrize(
+    ("tensor", "message"),
+    [
+        (spoilt((6, 3, 3), 1), "the tensor holds 1 in channel 6 (1 markers), row 3, column 3, which"
+         " contradicts its other cells; make it with to_tensor"),
+        (spoilt((15, 1, 2), 1), "holds 1 in channel 15 (unused), row 1, column 2, which"),
+        (spoilt((5, 0, 2), 0), "holds 0 in channel 5 (outline), row 0, column 2, which"),
+        (spoilt((5, 2, 2), 1), "holds 1 in channel 5 (outline), row 2, column 2, which"),
+        (spoilt((5, 17, 17), 1), "holds 0 in channel 5 (outline), row 0, column 5, which"),
+        (spoilt(5, 0), "1 Karels and 0 cells of outline"),
+        (spoilt((5, slice(1, None)), 0), "the world has -1 rows; allowed are 2 to 16"),
+        (spoilt((1, 1, 1), 1), "2 Karels and 16 cells"),
+        (spoilt((4, 17, 1), 1), "a wall is at 16:0, outside the 3 × 3 world"),
+        (spoilt((4, 3, 3), 1), "cell 2:2 has markers and a wall"),
+        (spoilt((4, 3, 3), 0.3), "holds 0.3 in channel 4 (wall), row 3, column 3, allowed are 0 "),
+        (spoilt((9, 0, 0), float("nan")), "holds nan in channel 9 (4 markers), row 0, column 0, "),
+        (spoilt((0, 1, 1), -1), "holds -1 in channel 0 (Karel facing north), row 1, column 1"),
+        (spoilt((15, 1, 2), 1).astype(bool), "holds 1 in channel 15 (unused)"),
+        (spoilt(0, 0)[:15], "the tensor has the shape (15, 18, 18); allowed is (16, 18, 18)"),
+        (spoilt(0, 0).astype(str), "the tensor is of <U32; give a NumPy array of zeros and ones"),
+        (spoilt(0, 0).astype(object), "the tensor is of object; give"),
+        (spoilt(0, 0).astype(complex), "the tensor is of complex128; give"),
+        ("tensor", "the tensor is of str; give"),
+        (None, "the tensor is of NoneType; give"),
+        ([[[0]]], "the tensor is of list; give"),
+    ],
+)  # fmt: skip
+def test_a_tensor_is_that_of_a_world_or_refused(tensor, message):
+    with pytest.raises(UnskewError) as caught:
+        world.from_tensor(tensor)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_tensor_may_be_of_any_numbers():
+    packed = world.from_json(GRID)
+    for kind in (bool, np.int64, np.float16, np.float32):
+        assert np.array_equal(world.from_tensor(world.to_tensor(packed).astype(kind)), packed)

@@ -163,8 +163,11 @@ BAD = {
     ),
     "tokens in one text": (put(("program_tokens",), "DEF run m( move m)"), "no list of texts"),
     "another program": (put(("program_json",), {"run": [{"type": "move"}]}), "two programs"),
-    "crashed": (put((*PAIR, "outgrid_json", "crashed"), True), "outgrid has crashed True"),
-    "crashed not said": (drop(*PAIR, "outgrid_json", "crashed"), "outgrid has crashed None"),
+    "crashed": (
+        put((*PAIR, "outgrid_json", "crashed"), True),
+        "outgrid: the grid has crashed True",
+    ),
+    "crashed not said": (drop(*PAIR, "outgrid_json", "crashed"), "outgrid has no 'crashed'"),
     "grid of another kind": (put((*PAIR, "inpgrid_json"), "x"), "inpgrid is str"),
     "ten markers": (put((*PAIR, "inpgrid_json", "markers"), "1:2:10"), "has 10 markers"),
     "two worlds": (put((*PAIR, "inpgrid_tensor"), WALLS), "JSON and its tensor are two worlds"),

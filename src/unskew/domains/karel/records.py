@@ -22,9 +22,11 @@ from unskew.domains.karel.interpreter import Status
 from unskew.domains.karel.syntax import Program, parse_tokens
 from unskew.domains.karel.tracing import executed
 from unskew.domains.karel.world import (
+    OUTLINE,
     SIDE,
     TENSOR_SHAPE,
     WALL,
+    WALL_CHANNEL,
     World,
     from_bytes,
     from_json,
@@ -44,7 +46,6 @@ PAIR_KEYS = (
     "outgrid_tensor",
 )
 _FRAME = SIDE + 2  # a side of the tensor
-_WALL_CHANNEL, _OUTLINE_CHANNEL = 4, 5
 
 
 def read_row(row: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -163,14 +164,14 @@ def _tensor_indices(world: World) -> list[int]:
     for r in range(height - 1, -1, -1):
         for c, value in enumerate(grid[r].tolist()):
             if value == WALL:
-                walls.append(_index(_WALL_CHANNEL, r + 1, c + 1))
+                walls.append(_index(WALL_CHANNEL, r + 1, c + 1))
             elif value:
-                found.append(_index(_OUTLINE_CHANNEL + value, r + 1, c + 1))
+                found.append(_index(OUTLINE + value, r + 1, c + 1))
     found += walls
     for r in (0, height + 1):
-        found += [_index(_OUTLINE_CHANNEL, r, c) for c in range(width + 2)]
+        found += [_index(OUTLINE, r, c) for c in range(width + 2)]
     for c in (0, width + 1):
-        found += [_index(_OUTLINE_CHANNEL, r, c) for r in range(1, height + 1)]
+        found += [_index(OUTLINE, r, c) for r in range(1, height + 1)]
     return found
 
 
@@ -239,10 +240,7 @@ def _world(grid: Any, tensor: Any, where: str) -> World:
 def _grid(grid: Any, where: str) -> World:
     if not isinstance(grid, Mapping):
         raise UnskewError(f"{where} is {type(grid).__name__}; give the JSON of a grid")
-    if grid.get("crashed") is not False:
-        raise UnskewError(
-            f"{where} has crashed {grid.get('crashed')!r}; allowed is false: leave out the record"
-        )
+    _need(grid, ("crashed",), where)
     try:
         return from_json(grid)
     except UnskewError as error:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.compiled import compiled_inner
 from unskew.errors import UnskewError
 
 SIDE, SMALLEST, MAX_MARKERS = 16, 2, 9
@@ -22,7 +23,12 @@ HEIGHT, WIDTH, POSITION, FACING, BYTES = CELLS, CELLS + 1, CELLS + 2, CELLS + 3,
 WALL = 255
 DIRECTIONS = ("north", "east", "south", "west")
 ARROWS = "^>v<"
-TENSOR_SHAPE = (16, SIDE + 2, SIDE + 2)  # hero N E S W, wall, outline, 1 to 9 markers … unused
+CHANNELS = (  # of the tensor
+    *(f"Karel facing {direction}" for direction in DIRECTIONS),
+    *("wall", "outline", *(f"{count} markers" for count in range(1, MAX_MARKERS + 1)), "unused"),
+)
+WALL_CHANNEL, OUTLINE = CHANNELS.index("wall"), CHANNELS.index("outline")  # then the markers
+TENSOR_SHAPE = (len(CHANNELS), SIDE + 2, SIDE + 2)
 
 World = NDArray[np.uint8]
 
@@ -76,20 +82,42 @@ def from_bytes(packed: bytes) -> NDArray[np.uint8]:
             f"the worlds have {len(packed)} bytes; give one world or more of {BYTES} bytes each"
         )
     worlds = np.frombuffer(packed, dtype=np.uint8).reshape(-1, BYTES)
-    cells = worlds[:, :CELLS]
-    rows, columns = np.divmod(np.arange(CELLS), SIDE)
-    height, width, position = (worlds[:, [part]] for part in (HEIGHT, WIDTH, POSITION))
-    inside = (rows < height) & (columns < width)
-    fits = (height >= SMALLEST) & (height <= SIDE) & (width >= SMALLEST) & (width <= SIDE)
-    contents = np.where(inside, (cells <= MAX_MARKERS) | (cells == WALL), cells == WALL)
-    stands = np.take_along_axis(cells, position.astype(np.int64), axis=1) != WALL
-    fine = fits & stands & (worlds[:, [FACING]] < len(DIRECTIONS)) & contents.all(1, keepdims=True)
+    fine = are_worlds(worlds)
     if not fine.all():
         raise UnskewError(
-            f"the bytes of world {int(np.argmin(fine[:, 0])) + 1} are no packed world; "
+            f"the bytes of world {int(np.argmin(fine)) + 1} are no packed world; "
             "pack it with from_picture, from_json or make_world"
         )
     return worlds
+
+
+def are_worlds(rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Say which rows of 260 bytes are packed worlds."""
+    fine = np.empty(len(rows), dtype=np.bool_)
+    _check_rows(rows, fine)
+    return fine
+
+
+@compiled_inner
+def _check_rows(rows: NDArray[np.uint8], fine: NDArray[np.bool_]) -> None:
+    for row in range(len(rows)):
+        fine[row] = _is_world(rows[row])
+
+
+@compiled_inner
+def _is_world(world: NDArray[np.uint8]) -> bool:
+    height, width = int(world[HEIGHT]), int(world[WIDTH])
+    if not (SMALLEST <= height <= SIDE and SMALLEST <= width <= SIDE):
+        return False
+    if world[FACING] > 3 or world[world[POSITION]] == WALL:  # which is also what lies outside
+        return False
+    wrong = False
+    for r in range(SIDE):  # to the end even if it is wrong, so that cells are compared at once
+        inside = width if r < height else 0
+        for c in range(SIDE):
+            value = world[r * SIDE + c]
+            wrong |= (value != WALL) & ((value > MAX_MARKERS) | (c >= inside))
+    return not wrong
 
 
 def grid_of(world: World) -> NDArray[np.uint8]:
@@ -180,11 +208,14 @@ def from_json(data: Mapping[str, Any]) -> World:
         height, width = int(data["rows"]), int(data["cols"])
         if (height, width) != (data["rows"], data["cols"]):
             raise ValueError(f"{data['rows']!r} rows and {data['cols']!r} columns")
-    except (KeyError, ValueError, AttributeError, TypeError) as error:
+        crashed = data.get("crashed", False)
+    except (KeyError, ValueError, AttributeError, TypeError, OverflowError) as error:
         raise UnskewError(
             f"the grid cannot be read ({type(error).__name__}: {error}); it needs rows, cols, "
             "hero r:c:direction, blocked r:c …, markers r:c:n …"
         ) from error
+    if crashed is not False:
+        raise UnskewError(f"the grid has crashed {crashed!r}; allowed is false: leave it out")
     return make_world(height, width, hero, walls, markers)
 
 
@@ -196,20 +227,24 @@ def to_tensor(world: World) -> NDArray[np.uint8]:
     tensor[facing, r + 1, c + 1] = 1
     grid = grid_of(world)
     inside = (slice(1, height + 1), slice(1, width + 1))
-    tensor[4][inside] = grid == WALL
-    tensor[5, [0, height + 1], : width + 2] = 1
-    tensor[5, : height + 2, [0, width + 1]] = 1
+    tensor[WALL_CHANNEL][inside] = grid == WALL
+    tensor[OUTLINE, [0, height + 1], : width + 2] = 1
+    tensor[OUTLINE, : height + 2, [0, width + 1]] = 1
     for count in range(1, MAX_MARKERS + 1):
-        tensor[5 + count][inside] = grid == count
+        tensor[OUTLINE + count][inside] = grid == count
     return tensor
 
 
 def from_tensor(tensor: NDArray[Any]) -> World:
-    """Read the tensor back."""
+    """Read the tensor back, refusing one that is not exactly the tensor of a world."""
+    if not isinstance(tensor, np.ndarray) or tensor.dtype.kind not in "buif":
+        kind = tensor.dtype if isinstance(tensor, np.ndarray) else type(tensor).__name__
+        raise UnskewError(f"the tensor is of {kind}; give a NumPy array of zeros and ones")
     if tensor.shape != TENSOR_SHAPE:
         raise UnskewError(f"the tensor has the shape {tensor.shape}; allowed is {TENSOR_SHAPE}")
-    outline = np.argwhere(tensor[5] > 0)
-    heroes = np.argwhere(tensor[:4] > 0)
+    _refuse_cells(tensor, (tensor != 0) & (tensor != 1), "allowed are 0 and 1")
+    outline = np.argwhere(tensor[OUTLINE])
+    heroes = np.argwhere(tensor[: len(DIRECTIONS)])
     if len(outline) == 0 or len(heroes) != 1:
         raise UnskewError(
             f"the tensor has {len(heroes)} Karels and {len(outline)} cells of outline; one Karel "
@@ -217,12 +252,24 @@ def from_tensor(tensor: NDArray[Any]) -> World:
         )
     height, width = (outline.max(axis=0) - 1).tolist()
     facing, r, c = heroes[0].tolist()
-    walls = [(row - 1, column - 1) for row, column in np.argwhere(tensor[4] > 0).tolist()]
+    walls = [(row - 1, column - 1) for row, column in np.argwhere(tensor[WALL_CHANNEL]).tolist()]
     markers = {
         (row - 1, column - 1): count + 1
-        for count, row, column in np.argwhere(tensor[6:15] > 0).tolist()
+        for count, row, column in np.argwhere(tensor[OUTLINE + 1 : -1]).tolist()
     }
-    return make_world(height, width, (r - 1, c - 1, facing), walls, markers)
+    world = make_world(height, width, (r - 1, c - 1, facing), walls, markers)
+    _refuse_cells(tensor, tensor != to_tensor(world), "which contradicts its other cells")
+    return world
+
+
+def _refuse_cells(tensor: NDArray[Any], wrong: NDArray[np.bool_], why: str) -> None:
+    """Name the first cell of a tensor that is wrong, if there is one."""
+    if wrong.any():
+        channel, row, column = np.argwhere(wrong)[0].tolist()
+        raise UnskewError(
+            f"the tensor holds {float(tensor[channel, row, column]):g} in channel {channel} "
+            f"({CHANNELS[channel]}), row {row}, column {column}, {why}; make it with to_tensor"
+        )
 
 
 def _cell(text: str) -> tuple[int, int]:
