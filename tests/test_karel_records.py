@@ -11,11 +11,13 @@ import pytest
 
 import unskew
 from tests.naive import karel as twin
+from unskew import targets
 from unskew.batch import Batch
 from unskew.converting import convert
 from unskew.domains import load_domain
 from unskew.domains.karel import from_picture, parse, run, to_tokens
 from unskew.domains.karel.records import (
+    are_examples,
     from_record,
     numbered_record,
     program_json,
@@ -212,7 +214,7 @@ def test_a_run_that_crashes_is_refused():
         {"program": "DEF run m( move m)", "inputs": [1], "outputs": [2]},
         {"program": 3, "inputs": b"", "outputs": b""},
         {"guid": 1, "examples": []},
-        {**EXAMPLE, "more": 1},
+        {"program": "DEF run m( move m)", "answer": 1},
     ],
 )
 def test_rows_of_others_are_not_taken_for_karel(row):
@@ -330,7 +332,148 @@ def test_a_table_with_gaps_is_refused(tmp_path, run):
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "x.parquet")
     code, _, err = run("audit", tmp_path / "x.parquet")
     assert (code, err.count("\n")) == (2, 1)
-    assert "column 'outputs' has 1 rows without a value" in err
+    assert "x.parquet row 2: it has no outputs; leave it out" in err
+
+
+def spoil(example, byte, value):
+    """Change a byte of the second output."""
+    packed = bytearray(example["outputs"])
+    packed[BYTES + byte] = value
+    return {**example, "outputs": bytes(packed)}
+
+
+WRONG = {
+    "a wall under Karel": (spoil(EXAMPLE, 258, 1), "bytes of world 2 are no packed world"),
+    "twelve markers": (spoil(EXAMPLE, 0, 12), "bytes of world 2 are no packed world"),
+    "no Karel": (spoil(EXAMPLE, 258, 255), "bytes of world 2 are no packed world"),
+    "17 columns": (spoil(EXAMPLE, 257, 17), "bytes of world 2 are no packed world"),
+    "half a world": ({**EXAMPLE, "outputs": EXAMPLE["outputs"][:-1]}, "have 519 bytes; give one"),
+    "no world": ({**EXAMPLE, "inputs": b""}, "have 0 bytes; give one"),
+    "one output": ({**EXAMPLE, "outputs": EXAMPLE["outputs"][:BYTES]}, "2 inputs and 1 outputs"),
+    "no program": ({**EXAMPLE, "program": "DEF run m( m)"}, "column 12: found 'm)', expected one"),
+    "no token": ({**EXAMPLE, "program": "DEF run m( jump m)"}, "column 12: found 'jump', expected"),
+    "a gap": ({**EXAMPLE, "inputs": None}, "it has no inputs; leave it out"),
+}
+
+
+@pytest.mark.parametrize("at_once", [4, 100])
+@pytest.mark.parametrize("case", WRONG)
+def test_every_row_of_a_table_is_checked(tmp_path, run, monkeypatch, case, at_once):
+    monkeypatch.setattr(targets, "_TABLE_ROWS", at_once)
+    row, message = WRONG[case]
+    pq.write_table(pa.Table.from_pylist([EXAMPLE] * 9 + [row, EXAMPLE]), tmp_path / "x.parquet")
+    code, out, err = run("audit", tmp_path / "x.parquet")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "x.parquet row 10: " in err
+    assert message in err
+
+
+def test_an_output_that_is_another_is_for_verify_to_find(tmp_path, run):
+    rows = [EXAMPLE, {**EXAMPLE, "outputs": EXAMPLE["inputs"]}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "x.parquet")
+    assert run("audit", tmp_path / "x.parquet", "--by", "size")[0] == 0
+
+
+def test_tables_are_checked_as_their_rows_are():
+    """Bytes and tokens changed at random: the table is refused where reading its row is."""
+    rng = np.random.default_rng(7)
+    found = {True: 0, False: 0}
+    for example in random_examples(40, seed=7) * 10:
+        row = dict(example)
+        if rng.random() < 0.5:
+            words = row["program"].split()
+            words[int(rng.integers(3, len(words)))] = str(rng.choice(["move", "m)", "i(", "R=3"]))
+            row["program"] = " ".join(words)
+        else:
+            packed = np.frombuffer(row["inputs"], np.uint8).copy()
+            packed[rng.integers(len(packed))] = rng.choice([0, 1, 4, 9, 10, 16, 17, 255])
+            row["inputs"] = packed.tobytes()
+        try:
+            fine = read_row(row) == row
+        except UnskewError:
+            fine = False
+        assert are_examples(Batch.from_arrow(pa.Table.from_pylist([example, row]))) == fine
+        found[fine] += 1
+    assert min(found.values()) > 50
+
+
+@pytest.mark.parametrize("kind", ["large_string", "dictionary", "tabs", "fixed"])
+def test_tables_of_other_layouts_are_read(tmp_path, kind):
+    table = pa.Table.from_pylist([EXAMPLE, EXAMPLE])
+    if kind == "fixed":
+        table = table.cast(table.schema.set(1, pa.field("inputs", pa.binary(2 * BYTES))))
+    elif kind == "tabs":
+        spaced = EXAMPLE["program"].replace(" ", "\t")
+        table = table.set_column(0, "program", pa.array([EXAMPLE["program"], spaced]))
+    else:
+        other = pa.large_string() if kind == "large_string" else pa.dictionary("int8", pa.string())
+        table = table.cast(table.schema.set(0, pa.field("program", other)))
+    pq.write_table(table, tmp_path / "x.parquet")
+    assert read(tmp_path / "x.parquet") == [EXAMPLE, EXAMPLE]
+    assert unskew.audit(tmp_path / "x.parquet").n == 2
+
+
+# Columns that are not ours.
+
+MORE = [{"id": i, "note": None if i % 2 else "even", "program_tokens": "x"} for i in range(6)]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
+def test_other_columns_are_carried_along(tmp_path, run, suffix):
+    examples = [{**e, **m} for e, m in zip(random_examples(6, seed=8), MORE, strict=True)]
+    path = tmp_path / f"x{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(examples), path)
+    else:
+        path.write_text("\n".join(json.dumps(write_row(example)) for example in examples))
+    assert open_target(path).domain is load_domain("karel")
+    assert read(path) == examples
+    shown = json.loads(run("show", path, "-n", 6, "--json")[1])
+    assert [row["id"] for row in shown] == list(range(6))
+    assert run("show", path)[1].count("def main():") == 5
+    assert set(json.loads(run("audit", path, "--json")[1])["variables"]) >= {"size", "nesting"}
+    assert (
+        json.loads(run("audit", path, "--by", "note", "--json")[1])["variables"]["note"]["n"] == 6
+    )
+    for other in ("y.parquet", "y.jsonl"):
+        assert run("convert", path, tmp_path / other)[0] == 0
+        assert read(tmp_path / other) == examples
+    assert run("convert", path, tmp_path / "r.jsonl", "--as", "records")[0] == 0
+    assert [row["program"] for row in read(tmp_path / "r.jsonl")] == [
+        example["program"] for example in examples
+    ]
+    assert run("resample", path, "-o", tmp_path / "z.parquet", "--homogenize", "note")[0] == 0
+    assert all(row in examples for row in read(tmp_path / "z.parquet"))
+    new = run("generate", "karel/msr", "--given", path, "-n", 6, "-o", tmp_path / "new", "--json")
+    assert new[0] == 0
+    assert set(read(tmp_path / "new")[0]) == {"program", "inputs", "outputs"}
+
+
+def test_of_two_that_claim_a_name_ours_wins():
+    record = {**to_record(EXAMPLE, "g"), "program": "go", "level": 3}
+    assert from_record(record) == {**EXAMPLE, "level": 3}
+    both = {**to_record(EXAMPLE, "g"), **EXAMPLE, "program_tokens": "other"}
+    assert {name: read_row(both)[name] for name in EXAMPLE} == EXAMPLE
+
+
+@pytest.mark.parametrize(
+    ("late", "message"),
+    [
+        ({"id": "x"}, "from row 5 on: the columns are not the same in all rows"),
+        ({"new": 1}, "from row 5 on: the columns are not the same in all rows ('new'); make"),
+        ({}, ""),
+    ],
+)
+def test_other_columns_may_end_but_not_change(tmp_path, run, monkeypatch, late, message):
+    monkeypatch.setattr(targets, "_ROWS", 4)  # read at once
+    row = write_row(EXAMPLE)
+    lines = [json.dumps({**row, "id": 1})] * 4 + [json.dumps({**row, **late})]
+    (tmp_path / "x.jsonl").write_text("\n".join(lines))
+    code, _, err = run("audit", tmp_path / "x.jsonl", "--by", "id", "--json")
+    assert code == (2 if message else 0)
+    assert message in err
+    if not message:
+        assert read(tmp_path / "x.jsonl")[-1] == {**EXAMPLE, "id": None}
 
 
 # Converting what is no Karel.

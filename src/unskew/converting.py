@@ -12,7 +12,7 @@ import numpy as np
 from unskew.domain import Domain, example_data
 from unskew.errors import UnskewError, check_count, unknown
 from unskew.files import check_writable, written_whole
-from unskew.targets import FILES, Target, open_target
+from unskew.targets import FILES, Target, alike, open_target
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -109,21 +109,10 @@ def _write_parquet(batches: Iterator[Batch], path: Path) -> int:
 
 
 def _alike(table: pa.Table, schema: pa.Schema, rows: int) -> pa.Table:
-    """Give a table the columns of the first one, or say that it has others."""
-    import pyarrow as pa
-
-    if table.schema.equals(schema):
-        return table
     try:
-        if set(table.column_names) != set(schema.names):
-            raise KeyError(*(set(table.column_names) ^ set(schema.names)))
-        return table.select(schema.names).cast(schema)
-    except (pa.ArrowException, KeyError) as error:
-        reason = str(error).splitlines()[0]
-        raise UnskewError(
-            f"the columns are not the same in all rows (from row {rows + 1} on: {reason}); write "
-            "a .jsonl file, or make them equal"
-        ) from error
+        return alike(table, schema)
+    except UnskewError as error:
+        raise UnskewError(f"from row {rows + 1} on: {error}, or write a .jsonl file") from error
 
 
 def _write_jsonl(batches: Iterator[Batch], path: Path, made: Callable[[Any, int], Any]) -> int:

@@ -48,9 +48,11 @@ class Domain:
     says which rows are right.
 
     A domain may leave out the rest. ``read_row`` makes an example of a row in any form that the
-    domain knows, and None of any other row; ``write_row`` makes plain JSON of an example that is
-    not that already; ``forms`` are those of others, by name, each a function of an example and
-    its number. ``trace`` yields an example step by step, as text; ``draw`` returns it as SVG.
+    domain knows, and None of any other row; ``are_examples`` says whether a table is all examples
+    as it stands, so that its rows need not be read one by one; ``write_row`` makes plain JSON of
+    an example that is not that already; ``forms`` are those of others, by name, each a function
+    of an example and its number. ``trace`` yields an example step by step, as text; ``draw``
+    returns it as SVG.
     ``main`` names the variables that an audit shows unasked; ``found``, where what there is to
     measure differs from source to source, finds them in a first batch, and names those of too
     many values. ``tables`` are small fixed sets of examples; ``recipes`` are datasets that people
@@ -65,6 +67,7 @@ class Domain:
     show: Callable[[Mapping[str, Any]], str]
     check: Callable[[Batch], NDArray[np.bool_]]
     read_row: Callable[[Mapping[str, Any]], dict[str, Any] | None] | None = None
+    are_examples: Callable[[Batch], bool] | None = None
     write_row: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     forms: Mapping[str, Callable[[Mapping[str, Any], int], dict[str, Any]]] = field(
         default_factory=dict

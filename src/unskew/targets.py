@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from unskew.homogenizer import ENDLESS
 from unskew.names import domain_of, find_source, find_table, source_names
 from unskew.source import Source, plain_source
 from unskew.streams import stream
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _ROWS, _TABLE_ROWS = 4096, 1 << 16  # a batch of plain examples, of a table
 FILES = (".parquet", ".jsonl")
@@ -147,18 +150,54 @@ def _domain_of_file(path: Path) -> Domain | None:
 
 def _as_examples(batches: Iterator[Batch], domain: Domain, path: Path) -> Iterator[Batch]:
     """Turn the rows of a file into the domain's columns, where they are not that already."""
-    number = 0
+    number, schema = 0, None
     for batch in batches:
-        first, rows = next(batch.head(1).examples()), []
-        if not batch.is_plain and _read_row(first, domain, f"{path} row {number + 1}") == first:
-            _refuse_gaps(batch, domain, path)
+        if _is_read(batch, domain, path, number):
             number += len(batch)
             yield batch
             continue
+        rows, where = [], f"{path} from row {number + 1} on"
         for row in batch.examples():
             number += 1
             rows.append(_read_row(row, domain, f"{path} row {number}"))
-        yield Batch.from_arrow(Batch.of(rows).to_arrow())
+        try:
+            table = alike(Batch.of(rows).to_arrow(), schema)
+        except UnskewError as error:
+            raise UnskewError(f"{where}: {error}") from error
+        schema = table.schema
+        yield Batch.from_arrow(table)
+
+
+def _is_read(batch: Batch, domain: Domain, path: Path, number: int) -> bool:
+    """Whether a batch is examples in the domain's columns; ``number`` rows were before it."""
+    if batch.is_plain:
+        return False
+    if domain.are_examples is not None:
+        return domain.are_examples(batch)
+    first = next(batch.head(1).examples())
+    if _read_row(first, domain, f"{path} row {number + 1}") != first:
+        return False
+    _refuse_gaps(batch, domain, path)
+    return True
+
+
+def alike(table: pa.Table, schema: pa.Schema | None) -> pa.Table:
+    """Give a table the columns of an earlier one, empty where it has none, or refuse it."""
+    import pyarrow as pa
+
+    if schema is None or table.schema.equals(schema):
+        return table
+    try:
+        if not set(table.column_names) <= set(schema.names):
+            raise KeyError(*set(table.column_names).difference(schema.names))
+        for name in set(schema.names).difference(table.column_names):
+            table = table.append_column(name, pa.nulls(len(table)))
+        return table.select(schema.names).cast(schema)
+    except (pa.ArrowException, KeyError) as error:
+        reason = str(error).splitlines()[0]
+        raise UnskewError(
+            f"the columns are not the same in all rows ({reason}); make them equal"
+        ) from error
 
 
 def _read_row(row: Any, domain: Domain, where: str) -> dict[str, Any]:

@@ -40,6 +40,7 @@ DOMAIN = Domain(
     show=showing.show,
     check=examples.check,
     read_row=records.read_row,
+    are_examples=records.are_examples,
     write_row=records.write_row,
     forms={"records": records.numbered_record},
     trace=showing.trace,

@@ -15,19 +15,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from unskew.batch import Batch, binary_rows
 from unskew.domains.karel import tokens as t
-from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM
+from unskew.domains.karel.compiler import compile_programs
+from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM, program_rows, world_numbers
 from unskew.domains.karel.interpreter import Status
-from unskew.domains.karel.syntax import Program, parse_tokens
+from unskew.domains.karel.syntax import Program, parse_tokens, to_tokens
 from unskew.domains.karel.tracing import executed
 from unskew.domains.karel.world import (
+    BYTES,
     OUTLINE,
     SIDE,
     TENSOR_SHAPE,
     WALL,
     WALL_CHANNEL,
     World,
+    are_worlds,
     from_bytes,
     from_json,
     grid_of,
@@ -46,32 +51,51 @@ PAIR_KEYS = (
     "outgrid_tensor",
 )
 _FRAME = SIDE + 2  # a side of the tensor
+_AT_ONCE = 4096  # programs compiled at once: what they compile to is larger than they are
 
 
 def read_row(row: Mapping[str, Any]) -> dict[str, Any] | None:
     """Read an example from any form it is stored in; None where the row is something else.
 
-    The forms: our columns, their JSON (see ``write_row``), and the original's records.
+    The forms: our columns, their JSON (see ``write_row``), and the original's records. What else
+    is in the row is carried along; where it has the name of one of our columns, ours wins.
     """
-    if ("program_tokens" in row or "program_json" in row) and len(set(RECORD_KEYS) & set(row)) > 1:
-        return from_record(row)
-    program = row.get(PROGRAM)
-    if set(row) != {PROGRAM, INPUTS, OUTPUTS} or not isinstance(program, str):
-        return None
-    if not program.startswith("DEF run m("):
-        return None
-    if isinstance(row[INPUTS], bytes) and isinstance(row[OUTPUTS], bytes):
-        pair = (from_bytes(row[INPUTS]), from_bytes(row[OUTPUTS]))
-    elif _is_grids(row[INPUTS]) and _is_grids(row[OUTPUTS]):
-        pair = (_worlds(row[INPUTS], INPUTS), _worlds(row[OUTPUTS], OUTPUTS))
-    else:
-        return None
-    if len(pair[0]) != len(pair[1]):
-        raise UnskewError(
-            f"the example has {len(pair[0])} inputs and {len(pair[1])} outputs; give pairs"
-        )
-    parse_tokens(program)
-    return {PROGRAM: program, INPUTS: pair[0].tobytes(), OUTPUTS: pair[1].tobytes()}
+    if not _has_our_columns(row):
+        said = "program_tokens" in row or "program_json" in row
+        return from_record(row) if said and len(set(RECORD_KEYS) & set(row)) > 1 else None
+    worlds = {}
+    for name in (INPUTS, OUTPUTS):
+        if row[name] is None:
+            raise UnskewError(f"it has no {name}; leave it out")
+        if isinstance(row[name], bytes):
+            worlds[name] = from_bytes(row[name])
+        elif _is_grids(row[name]):
+            worlds[name] = _worlds(row[name], name)
+        else:
+            return None
+    _need_pairs(worlds[INPUTS], worlds[OUTPUTS])
+    columns = {name: packed.tobytes() for name, packed in worlds.items()}
+    return {**row, PROGRAM: to_tokens(parse_tokens(row[PROGRAM])), **columns}
+
+
+def are_examples(batch: Batch) -> bool:
+    """Say whether every row of a table is an example in our columns, whatever else it holds.
+
+    That is what ``read_row`` finds, forty times as fast.
+    """
+    try:
+        programs = program_rows(batch)
+        pairs = np.array_equal(world_numbers(batch, INPUTS), world_numbers(batch, OUTPUTS))
+        columns = [binary_rows(batch.columns[name]) for name in (INPUTS, OUTPUTS)]
+    except UnskewError:
+        return False
+    parts = (programs[start : start + _AT_ONCE] for start in range(0, len(batch), _AT_ONCE))
+    worlds = (data[at[0] : at[-1]].reshape(-1, BYTES) for data, at in columns)
+    return (
+        pairs
+        and not any(compile_programs(part).status.any() for part in parts)
+        and all(are_worlds(packed).all() for packed in worlds)
+    )
 
 
 def write_row(example: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,7 +108,10 @@ def write_row(example: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a record, refusing one that contradicts itself."""
+    """Return the columns of a record, refusing one that contradicts itself.
+
+    Keys that the original does not have become columns too.
+    """
     _need(record, RECORD_KEYS, "the record")
     program = _program(record)
     pairs = record["examples"]
@@ -106,6 +133,7 @@ def from_record(record: Mapping[str, Any]) -> dict[str, Any]:
         inputs.append(before)
         outputs.append(after)
     return {
+        **{key: value for key, value in record.items() if key not in RECORD_KEYS},
         PROGRAM: " ".join(record["program_tokens"]),
         INPUTS: np.stack(inputs).tobytes(),
         OUTPUTS: np.stack(outputs).tobytes(),
@@ -116,10 +144,7 @@ def to_record(example: Mapping[str, Any], guid: str) -> dict[str, Any]:
     """Return an example as a record of the original dataset."""
     program = parse_tokens(example[PROGRAM])
     befores, afters = from_bytes(example[INPUTS]), from_bytes(example[OUTPUTS])
-    if len(befores) != len(afters):
-        raise UnskewError(
-            f"the example has {len(befores)} inputs and {len(afters)} outputs; give pairs"
-        )
+    _need_pairs(befores, afters)
     pairs = [
         {
             "actions": _replayed(program, before, after, f"example {number}"),
@@ -275,6 +300,12 @@ def _replayed(program: Program, before: World, after: World, where: str) -> list
     return actions
 
 
+def _has_our_columns(row: Mapping[str, Any]) -> bool:
+    program = row.get(PROGRAM)
+    begins = isinstance(program, str) and program.split(None, 3)[:3] == ["DEF", "run", "m("]
+    return begins and INPUTS in row and OUTPUTS in row
+
+
 def _is_grids(value: Any) -> bool:
     return (
         isinstance(value, list)
@@ -283,8 +314,15 @@ def _is_grids(value: Any) -> bool:
     )
 
 
-def _worlds(grids: Sequence[Any], where: str) -> Any:
+def _worlds(grids: Sequence[Any], where: str) -> NDArray[np.uint8]:
     return np.stack([_grid(grid, f"{where} {i + 1}") for i, grid in enumerate(grids)])
+
+
+def _need_pairs(befores: NDArray[np.uint8], afters: NDArray[np.uint8]) -> None:
+    if len(befores) != len(afters):
+        raise UnskewError(
+            f"the example has {len(befores)} inputs and {len(afters)} outputs; give pairs"
+        )
 
 
 def _need(found: Mapping[str, Any], keys: Sequence[str], what: str) -> None:
