@@ -171,5 +171,51 @@ def test_what_cannot_be_run_is_refused():
         run(program, packed, max_ticks=0)
     with pytest.raises(UnskewError, match="do not divide"):
         run(np.repeat(program, 2, 0), np.repeat(packed, 3, 0))
-    with pytest.raises(UnskewError, match="which must name"):
+    with pytest.raises(UnskewError, match="must name one of 1 programs"):
         run(program, packed, np.array([5]))
+
+
+PROGRAM, WORLD = parse("def main(): move()")[None], world.from_picture(". .\n>. .")[None]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("DEF run m( move m)", WORLD), "programs are str; give a NumPy array of uint8, (n,"),
+        ((PROGRAM.tolist(), WORLD), "programs are list; give"),
+        ((None, WORLD), "programs are NoneType; give"),
+        ((PROGRAM.astype(float), WORLD), "programs are float64; give"),
+        ((PROGRAM.astype(np.int64), WORLD), "programs are int64; give"),
+        ((PROGRAM[0], WORLD), "programs have the shape (5,); give (n, width)"),
+        ((np.zeros((1, 300), np.uint8), WORLD), "programs have the shape (1, 300); give (n"),
+        ((PROGRAM, WORLD.tolist()), "worlds are list; give a NumPy array of uint8, (n, 260"),
+        ((PROGRAM, WORLD.astype(float)), "worlds are float64; give"),
+        ((PROGRAM, WORLD.astype(object)), "worlds are object; give"),
+        ((PROGRAM, WORLD[0]), "worlds have the shape (260,); give bytes (n, 260)"),
+        ((PROGRAM, WORLD[None]), "worlds have the shape (1, 1, 260); give"),
+        ((PROGRAM, WORLD, [0]), "which are list; give a NumPy array of whole numbers"),
+        ((PROGRAM, WORLD, np.array([0.0])), "which are float64; give"),
+        ((PROGRAM, WORLD, np.array([True])), "which are bool; give"),
+        ((PROGRAM, WORLD, np.array([[0]])), "which, of the shape (1, 1), must name one of 1 "),
+        ((PROGRAM, WORLD, np.array(0)), "which, of the shape (), must name"),
+        ((PROGRAM, WORLD, np.array([0, 0])), "which, of the shape (2,), must name"),
+        ((PROGRAM, WORLD, np.array([-1])), "which, of the shape (1,), must name"),
+    ],
+)  # fmt: skip
+def test_arguments_of_another_kind_are_refused_in_a_line(arguments, message):
+    with pytest.raises(UnskewError) as caught:
+        run(*arguments)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("ticks", [10**30, 2**31, 1.5, "200", None, True])
+def test_ticks_are_a_number_that_can_be_counted(ticks):
+    with pytest.raises(UnskewError, match=r"max_ticks is .*; allowed"):
+        run(PROGRAM, WORLD, max_ticks=ticks)
+
+
+def test_nothing_to_run_is_no_mistake():
+    ran = run(PROGRAM, WORLD[:0])
+    assert (len(ran.status), ran.worlds.shape) == (0, (0, world.BYTES))
+    assert run(PROGRAM, WORLD, np.array([0], np.uint8)).status.tolist() == [Status.OK]

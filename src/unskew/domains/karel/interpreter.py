@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from unskew.compiled import compiled, compiled_inner
 from unskew.domains.karel import compiler as c
@@ -18,6 +18,7 @@ from unskew.domains.karel.world import BYTES, FACING, POSITION, SIDE, WALL
 from unskew.errors import UnskewError, check_count
 
 MAX_TICKS = 200
+MOST_TICKS = 2**31 - 1  # that can be counted
 MAX_MARKERS = 9
 NESTED_REPEATS = 64  # as many as MAX_TOKENS allows
 
@@ -115,18 +116,33 @@ def checked_pairs(
 ) -> tuple[Code, NDArray[np.int64]]:
     """Return the compiled programs and the program of each world, refusing what cannot run."""
     check_count("max_ticks", max_ticks)
-    code = programs if isinstance(programs, Code) else compile_programs(programs)
-    if worlds.ndim != 2 or worlds.shape[1] != BYTES or worlds.dtype != np.uint8:
+    if max_ticks > MOST_TICKS:
+        raise UnskewError(f"max_ticks is {max_ticks}; allowed are 1 to {MOST_TICKS}: give fewer")
+    if not isinstance(programs, Code):
+        _need_array("programs", programs, np.uint8, "uint8, (n, width) token ids")
+        programs = compile_programs(programs)
+    _need_array("worlds", worlds, np.uint8, f"uint8, (n, {BYTES}) packed worlds")
+    if worlds.ndim != 2 or worlds.shape[1] != BYTES:
         raise UnskewError(f"worlds have the shape {worlds.shape}; give bytes (n, {BYTES})")
-    which = _owners(len(code), len(worlds)) if which is None else which
-    if len(which) != len(worlds) or (
-        len(which) and not 0 <= which.min() <= which.max() < len(code)
-    ):
-        raise UnskewError(f"which must name one of {len(code)} programs for each world")
-    if code.status[which].any():
-        bad = int(which[np.flatnonzero(code.status[which])[0]])
+    if which is None:
+        which = _owners(len(programs), len(worlds))
+    _need_array("which", which, np.integer, "whole numbers, the program of each world")
+    inside = which.size == 0 or 0 <= which.min() <= which.max() < len(programs)
+    if which.shape != (len(worlds),) or not inside:
+        raise UnskewError(
+            f"which, of the shape {which.shape}, must name one of {len(programs)} programs, from "
+            f"0 on, for each of {len(worlds)} worlds"
+        )
+    if programs.status[which].any():
+        bad = int(which[np.flatnonzero(programs.status[which])[0]])
         raise UnskewError(f"program {bad} is no program; leave out those with a status")
-    return code, np.ascontiguousarray(which, dtype=np.int64)
+    return programs, np.ascontiguousarray(which, dtype=np.int64)
+
+
+def _need_array(name: str, value: object, kind: DTypeLike, wanted: str) -> None:
+    if not isinstance(value, np.ndarray) or not np.issubdtype(value.dtype, kind):
+        found = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
+        raise UnskewError(f"{name} are {found}; give a NumPy array of {wanted}")
 
 
 def _owners(programs: int, worlds: int) -> NDArray[np.int64]:
