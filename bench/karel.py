@@ -7,6 +7,7 @@ from tests.naive import karel as naive
 from unskew.domains.karel import tokens, world
 from unskew.domains.karel.compiler import compile_programs
 from unskew.domains.karel.interpreter import run
+from unskew.domains.karel.programs import original_examples
 from unskew.domains.karel.syntax import parse
 from unskew.streams import stream
 
@@ -18,7 +19,7 @@ def main():
         putMarker()
         pickMarker()
 """
-RUNS, SLOW_RUNS = 200_000, 300
+RUNS, SLOW_RUNS, EXAMPLES = 200_000, 300, 20_000
 
 
 def main() -> None:
@@ -38,21 +39,18 @@ def main() -> None:
     _print("ticks/s, a run of 200 ticks", fast, rate(slow_ticks, 3))
     _print("ticks/s, two threads", both)
 
-    rng = stream(0, "bench")
-    texts = [naive.random_program(rng, 40) for _ in range(2_000)]
-    rows = tokens.stacked([tokens.to_ids(list(text)) for text in texts])
-    slow_worlds = [naive.random_world(rng) for _ in range(2_000)]
-    packed = np.stack([world.from_json(naive.to_json(w)) for w in slow_worlds])
-    many, which = np.repeat(packed, 50, axis=0), np.repeat(np.arange(2_000), 50)
-    parsed = [naive.parse(text) for text in texts]
+    made = original_examples(stream(0, "bench"), EXAMPLES, 6)
+    rows, many = made.programs, made.inputs.reshape(-1, world.BYTES)
+    parsed = [naive.parse(tokens.to_texts(row)) for row in rows[:SLOW_RUNS]]
+    slow_worlds = [naive.from_json(world.to_json(w)) for w in made.inputs[:SLOW_RUNS, 0]]
 
     def slow_runs() -> int:
-        for one, slow in zip(parsed[:SLOW_RUNS], slow_worlds, strict=False):
+        for one, slow in zip(parsed, slow_worlds, strict=True):
             naive.run(one, slow)
         return SLOW_RUNS
 
     compiled = compile_programs(rows)
-    _print("runs/s, random programs", rate(lambda: len(run(compiled, many, which).status)),
+    _print("runs/s, examples of karel/msr", rate(lambda: len(run(compiled, many).status)),
            rate(slow_runs, 3))  # fmt: skip
     _print("programs compiled/s", rate(lambda: len(compile_programs(rows))))
 

@@ -9,6 +9,7 @@ from unskew.domains.karel.hidden import EVEN, REVERSED
 from unskew.domains.karel.interpreter import run
 from unskew.domains.karel.programs import original_examples, original_programs
 from unskew.domains.karel.sampling import MADE, ORIGINAL, draw_pairs
+from unskew.domains.karel.sources import ANY, action_programs, nesting_bit, on_originals
 from unskew.domains.karel.worlds import NARROW_WORLDS, UNIFORM_WORLDS, draw_worlds
 from unskew.streams import stream
 
@@ -23,8 +24,8 @@ SOURCES = {
         {"r_wall": 0.85, "r_marker": 0.05, "counts": "A"},
         (NARROW_WORLDS, 0.85, 0.05, REVERSED),
     ),
+    "karel/msr while-in-while": ("msr", {"nested": "while-in-while"}, ORIGINAL),
     "karel/actions": ("actions", {}, None),
-    "karel/msr while-in-while": ("msr", {"nested": "while-in-while"}, None),
 }
 
 
@@ -35,19 +36,26 @@ def main() -> None:
         made = DOMAIN.source(source, settings)
         middle, low, high = rate(lambda made=made: len(made.draw(stream(0, "b"), N)[0]), 5)
         line = f"{name:26}{middle:>9,.0f} examples/s ({low:,.0f} to {high:,.0f})"
-        if worlds is not None:
-            line += _tries(worlds) + f"   plain {_plain_rate(worlds):>7,.0f}/s"
+        line += _tries(settings, worlds)
+        if worlds is not None and "nested" not in settings:
+            line += f"   plain {_plain_rate(worlds):>7,.0f}/s"
         print(line)
     middle, low, high = rate(lambda: len(original_programs(stream(0, "p"), N)[0]), 5)
     print(f"{'programs like the msr':26}{middle:>9,.0f} programs/s ({low:,.0f} to {high:,.0f})")
 
 
-def _tries(worlds: tuple[int, float, float, int]) -> str:
+def _tries(settings: dict, worlds: tuple[int, float, float, int] | None) -> str:
     """Worlds drawn for an example of six, and the programs that are dropped."""
     if worlds is ORIGINAL:
-        return f"   {original_examples(stream(1, 'b'), N, 6).tries.mean():>6.0f} worlds each"
-    rows, _ = original_programs(stream(1, "b"), N)
-    made = draw_pairs(stream(2, "b"), compile_programs(rows), worlds, 6, 5, TRIES)
+        inside = nesting_bit(settings.get("nested", ANY))
+        made = original_examples(stream(1, "b"), N, 6, inside=inside)
+        return f"   {made.tries.mean():>6.0f} worlds each"
+    if worlds is None:
+        rows = action_programs(stream(1, "b"), 1 + np.arange(N) % 20)
+        made = on_originals(stream(2, "b"), compile_programs(rows), 6)
+    else:
+        rows, _ = original_programs(stream(1, "b"), N)
+        made = draw_pairs(stream(2, "b"), compile_programs(rows), worlds, 6, 5, TRIES)
     each, dropped = made.tries.sum() / (made.status == MADE).sum(), (made.status != MADE).mean()
     return f"   {each:>6.0f} worlds each, {100 * dropped:.2f} % dropped"
 

@@ -7,6 +7,7 @@ import pytest
 
 from unskew.batch import Batch, concatenate
 from unskew.domains.karel import DOMAIN, sampling
+from unskew.domains.karel.compiler import compile_programs
 from unskew.domains.karel.examples import (
     INPUTS,
     OUTPUTS,
@@ -16,11 +17,14 @@ from unskew.domains.karel.examples import (
     program_rows,
     world_rows,
 )
+from unskew.domains.karel.hidden import EVEN
 from unskew.domains.karel.interpreter import run
 from unskew.domains.karel.measures import AREA, KINDS, WALLS, WORLD_FACTS, world_facts
 from unskew.domains.karel.recipes import NARROW, RECIPES, action_table, problem_table
+from unskew.domains.karel.sampling import MADE, draw_pairs
 from unskew.domains.karel.syntax import parse
 from unskew.domains.karel.world import BYTES, HEIGHT, WIDTH
+from unskew.domains.karel.worlds import UNIFORM_WORLDS
 from unskew.errors import HealthWarning, UnskewError
 from unskew.generation import generate, make, shard
 from unskew.given import given_size
@@ -126,7 +130,7 @@ def test_what_the_original_drops_is_counted_by_program_too():
     _, dropped = DOMAIN.source("msr").draw(stream(5, "msr drops"), 2_000)
     main = {why: count for why, count in dropped.items() if DETAIL not in why}
     assert set(main) == {
-        "some branch is taken by no valid run",
+        "no valid run was found that takes some branch",
         "no valid world in 250 draws",
         "fewer than six valid worlds in 1,000 draws",
     }
@@ -317,3 +321,20 @@ def test_draws_in_several_calls_are_those_of_one(monkeypatch):
     monkeypatch.setattr(sampling, "AT_ONCE", 20_000 * 7)
     again, _ = DOMAIN.source("uniform").draw(stream(6, "calls"), 200)
     assert np.array_equal(world_rows(first, INPUTS), world_rows(again, INPUTS))
+
+
+def test_worlds_of_an_example_of_actions_are_all_different():
+    """They are picked from a pool: none twice, however few of them are valid."""
+    batch, _ = DOMAIN.source("actions", {"min_length": 15}).draw(stream(7, "actions"), 300)
+    for worlds in world_rows(batch, INPUTS):
+        assert len(np.unique(worlds, axis=0)) == 6
+
+
+def test_no_more_worlds_are_drawn_than_tries_allow():
+    source = DOMAIN.source("uniform", {"tries": 5})  # six worlds cannot be
+    with pytest.raises(UnskewError, match="5 draws each"):
+        source.draw(stream(8, "five"), 10)
+    code = compile_programs(parse("DEF run m( turnLeft m)")[None].repeat(50, axis=0))
+    made = draw_pairs(stream(8, "six"), code, (UNIFORM_WORLDS, 0.0, 0.0, EVEN), 6, 5, 6)
+    assert (made.status == MADE).all()
+    assert (made.tries == 6).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -92,13 +93,15 @@ def show(
     steps = opened.domain.trace if opened.domain else None
     if trace and steps is None:
         raise UnskewError(f"{opened.label} has no steps to trace; leave out --trace")
-    examples = [example for batch in opened.read(n) for example in batch.examples()]
-    if not examples:
+    examples = (example for part in opened.read(n) for example in part.examples())
+    first = next(examples, None)
+    if first is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to show")
+    shown = chain([first], examples)
     if as_json:
-        print_json([example_data(example, opened.domain) for example in examples])
+        print_json([example_data(example, opened.domain) for example in shown])
         return
-    for example in examples:
+    for example in shown:
         if trace and steps is not None:
             for frame in steps(example):
                 typer.echo(frame + "\n")

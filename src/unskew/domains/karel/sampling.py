@@ -61,8 +61,6 @@ AT_ONCE = 20_000_000  # draws of one call, four seconds: Ctrl-C has to wait for 
 # Which worlds: their kind and, of narrow ones, r_wall, r_marker and how markers are counted.
 Worlds: TypeAlias = "tuple[int, float, float, int]"
 ORIGINAL = (ORIGINAL_WORLDS, 0.0, 0.0, MIXED)
-# What a run writes: the counters of its loops, its coverage, its actions.
-Room: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]]"
 
 
 @compiled
@@ -239,7 +237,7 @@ def draw_set(
             most = min(budget - tries, first) if j == 0 else budget - tries
             used = draw_valid(state, code, worlds, most, before[j], after[j], left[j], prefix, room)
             tries += abs(used)
-            if used < 0:
+            if used <= 0:
                 return (UNCOVERED if sets > 0 else NONE if j == 0 else FEW), tries
             seen_low |= coverage[0]
             seen_high |= coverage[1]
@@ -266,7 +264,7 @@ def draw_valid(
 ) -> int:
     """Draw worlds until one is valid; return how many, negated where none was within budget."""
     counters, coverage, actions = room
-    for used in range(1, max(budget, 1) + 1):
+    for used in range(1, budget + 1):
         start_hidden(state, worlds, after, left, before)
         if not lets_begin(prefix, after, (state, left, before)):
             continue
@@ -277,7 +275,7 @@ def draw_valid(
         does = worlds[0] != ORIGINAL_WORLDS or (actions[0] > 0 and actions[3] + actions[4] > 0)
         if ended == 0 and does:
             return used
-    return -max(budget, 1)
+    return -max(budget, 0)
 
 
 @compiled_inner
@@ -295,7 +293,10 @@ def all_branches(tests: int) -> tuple[np.uint64, np.uint64]:
 def pick_pairs(
     rng: np.random.Generator, code: Code, pool: NDArray[np.uint8], k: int, budget: int
 ) -> Pairs:
-    """Pick k worlds of a pool for each program on which it does not crash (section 4.3)."""
+    """Pick k different worlds of a pool for each program on which it does not crash (section 4.3).
+
+    Each is any of the pool that is left, however many were looked at before.
+    """
     n = len(code)
     inputs, outputs = np.zeros((n, k, BYTES), np.uint8), np.zeros((n, k, BYTES), np.uint8)
     made = Pairs(inputs, outputs, np.empty(n, np.uint8), np.zeros(n, np.int64))
@@ -319,11 +320,16 @@ def _pick_rows(
 ) -> None:
     counters, coverage, actions = run_room()
     world = np.empty(BYTES, dtype=np.uint8)
+    order = np.arange(len(pool))
     for row in range(len(code)):
         found = 0
-        while found < inputs.shape[1] and tries[row] < budget:
+        while found < inputs.shape[1] and tries[row] < min(budget, len(pool)):
+            # A shuffle of the pool, as far as it is needed; it goes on from any order.
+            at = tries[row]
+            other = at + int(uniform(state) * (len(pool) - at))
+            order[at], order[other] = order[other], order[at]
+            picked = order[at]
             tries[row] += 1
-            picked = int(uniform(state) * len(pool))
             world[:] = pool[picked]
             ended, _ = run_one(code[row], world, MAX_TICKS, counters, coverage, actions, None)
             if ended == 0:

@@ -53,7 +53,7 @@ from unskew.tally import DETAIL
 ANY = "any"
 COUNTS = {"G": GEOMETRIC, "U": EVEN, "A": REVERSED}
 CHUNK = 4096  # examples drawn at once: 13 MB of worlds
-POOL = 2048  # original examples whose inputs are offered to action-only programs
+POOL = 8192  # original examples whose 49,152 inputs are offered to action-only programs
 POOL_TRIES = 20_000  # worlds offered to a program of actions, or to a given one
 PATIENCE = 2048  # programs in a row without worlds before it is given up
 
@@ -80,7 +80,7 @@ def msr(nested: Nested = ANY, pairs: Pairs_ = 6) -> Source:
     """Programs and worlds like the original dataset's: each run moves and handles a marker."""
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
-        made = original_examples(rng, n, pairs, inside=_bit(nested))
+        made = original_examples(rng, n, pairs, inside=nesting_bit(nested))
         return make_batch(made.programs, made.inputs, made.outputs), _dropped_originals(made)
 
     def find(rng: np.random.Generator, code: Code) -> Pairs:
@@ -126,7 +126,7 @@ def actions(min_length: Length = 1, max_length: Length = 20, pairs: Pairs_ = 6) 
         return action_programs(rng, min_length + rows % (max_length - min_length + 1))
 
     span = max_length - min_length + 1
-    made = _source(programs, lambda rng, code: _on_originals(rng, code, pairs), POOL_TRIES)
+    made = _source(programs, lambda rng, code: on_originals(rng, code, pairs), POOL_TRIES)
     return replace(made, chunk=CHUNK // span * span)  # as many of each length
 
 
@@ -134,7 +134,7 @@ def _covered(worlds: Worlds, nested: str, pairs: int, tries: int) -> Source:
     """Make the source of original-like programs on worlds that take every branch."""
 
     def programs(rng: np.random.Generator, rows: Rows) -> NDArray[np.uint8]:
-        return original_programs(rng, len(rows), inside=_bit(nested))[0]
+        return original_programs(rng, len(rows), inside=nesting_bit(nested))[0]
 
     # The last one is held out; one alone is shown.
     shown = max(pairs - 1, 1)
@@ -210,13 +210,13 @@ def action_programs(rng: np.random.Generator, lengths: NDArray[np.int64]) -> NDA
     return rows
 
 
-def _on_originals(rng: np.random.Generator, code: Code, pairs: int) -> Pairs:
+def on_originals(rng: np.random.Generator, code: Code, pairs: int) -> Pairs:
     """Find inputs of original-like examples on which programs do not crash (section 4.3)."""
     inputs = original_examples(rng, POOL, 6).inputs.reshape(-1, BYTES)
     return pick_pairs(rng, code, inputs, pairs, POOL_TRIES)
 
 
-def _bit(nested: str) -> int:
+def nesting_bit(nested: str) -> int:
     """Return the bits of the pairs of constructs that a program must have; 0 for any."""
     if nested == ANY:
         return 0
@@ -227,7 +227,7 @@ def _bit(nested: str) -> int:
 def _dropped_originals(made: Examples) -> Counter[str]:
     """Count what the original's own validity cost, not what the grammar's weights did."""
     texts = {
-        NOT_COVERABLE: "some branch is taken by no valid run",
+        NOT_COVERABLE: "no valid run was found that takes some branch",
         NO_WORLD: f"no valid world in {ORIGINAL_FIRST:,} draws",
         FEW_WORLDS: f"fewer than six valid worlds in {ORIGINAL_BUDGET:,} draws",
     }
