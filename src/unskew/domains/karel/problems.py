@@ -4,7 +4,8 @@ The problems in ``problems/`` are ours, one file each: of the paper's set, from 
 and the Hour of Code, little more than the names survives. A file begins with what the task is, in
 lines that start with ``#``. Then come sections, each below a line of its own: ``== program`` with
 a solution, which may be left out, and for each pair ``== before`` and ``== after`` with pictures
-of worlds.
+of worlds. Where there is a program, every ``== after`` may be left out: it is what the program
+makes of the world before.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.domains.karel.syntax import Program, parse, to_readable
+from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM
+from unskew.domains.karel.interpreter import Status, run
+from unskew.domains.karel.syntax import Program, parse, to_readable, to_tokens
 from unskew.domains.karel.world import (
     HEIGHT,
     WALL,
@@ -77,7 +80,10 @@ def read_problem(text: str, name: str) -> Problem:
     program = None
     if sections and sections[0].kind == "program":
         program = _read_program(sections.pop(0), name)
-    pairs = [_read_pair(before, after, name) for before, after in _paired(sections, name)]
+    if program is not None and all(section.kind == "before" for section in sections):
+        pairs = [_run_on(section, program, name) for section in sections]
+    else:
+        pairs = [_read_pair(before, after, name) for before, after in _paired(sections, name)]
     if not pairs:
         _refuse(
             name,
@@ -88,6 +94,34 @@ def read_problem(text: str, name: str) -> Problem:
         )
     inputs, outputs = (np.stack(worlds) for worlds in zip(*pairs, strict=True))
     return Problem(name, doc, program, inputs, outputs)
+
+
+def read_text(text: str, name: str) -> list[dict[str, Any]]:
+    """Read a text file as rows: a problem, one program, or a program of tokens on each line."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if any(line.startswith(HEADER) for line in lines):
+        problem = read_problem(text, name)
+        worlds = {INPUTS: problem.inputs.tobytes(), OUTPUTS: problem.outputs.tobytes()}
+        if problem.program is None:
+            return [worlds]
+        return [{PROGRAM: to_tokens(problem.program), **worlds}]
+    if not lines:
+        raise UnskewError(f"{name} is empty; write a program or a problem there")
+    if not all(line.split()[0] == "DEF" for line in lines):
+        return [{PROGRAM: to_tokens(_parsed(text, name))}]
+    numbered = enumerate(text.splitlines(), start=1)
+    return [
+        {PROGRAM: to_tokens(_parsed(line, f"{name}, line {number}"))}
+        for number, line in numbered
+        if line.strip()
+    ]
+
+
+def _parsed(text: str, name: str) -> Program:
+    try:
+        return parse(text)
+    except UnskewError as error:
+        raise UnskewError(f"{name}: {error}; correct the program there") from error
 
 
 def write_problem(problem: Problem) -> str:
@@ -179,6 +213,19 @@ def _read_pair(before: _Section, after: _Section, name: str) -> tuple[World, Wor
             "no program changes walls",
         )
     return start, end
+
+
+def _run_on(section: _Section, program: Program, name: str) -> tuple[World, World]:
+    """Return a world and what the program makes of it."""
+    before = _read_world(section, name)
+    ran = run(program[None], before[None])
+    if ran.status[0] != Status.OK:
+        why = Status(ran.status[0]).name.lower().replace("_", " ")
+        raise UnskewError(
+            f"{name}, {section} at line {section.line}: the program does not end there ({why}); "
+            "give a world on which it does"
+        )
+    return before, ran.worlds[0]
 
 
 def _read_world(section: _Section, name: str) -> World:

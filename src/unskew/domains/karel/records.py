@@ -57,11 +57,14 @@ _AT_ONCE = 4096  # programs compiled at once: what they compile to is larger tha
 def read_row(row: Mapping[str, Any]) -> dict[str, Any] | None:
     """Read an example from any form it is stored in; None where the row is something else.
 
-    The forms: our columns, their JSON (see ``write_row``), and the original's records. What else
+    The forms: our columns, their JSON (see ``write_row``), the original's records, and a program
+    alone, which can be given worlds. What else
     is in the row is carried along; where it has the name of one of our columns, ours wins.
     """
     if not _has_our_columns(row):
         said = "program_tokens" in row or "program_json" in row
+        if not said and _is_program_alone(row):
+            return {**row, PROGRAM: to_tokens(parse_tokens(row[PROGRAM]))}
         return from_record(row) if said and len(set(RECORD_KEYS) & set(row)) > 1 else None
     worlds = {}
     for name in (INPUTS, OUTPUTS):
@@ -76,6 +79,13 @@ def read_row(row: Mapping[str, Any]) -> dict[str, Any] | None:
     _need_pairs(worlds[INPUTS], worlds[OUTPUTS])
     columns = {name: packed.tobytes() for name, packed in worlds.items()}
     return {**row, PROGRAM: to_tokens(parse_tokens(row[PROGRAM])), **columns}
+
+
+def _is_program_alone(row: Mapping[str, Any]) -> bool:
+    """Whether a row has a program in the dataset's tokens, and no worlds."""
+    program = row.get(PROGRAM)
+    alone = INPUTS not in row and OUTPUTS not in row
+    return alone and isinstance(program, str) and program.split()[:2] == ["DEF", "run"]
 
 
 def are_examples(batch: Batch) -> bool:
