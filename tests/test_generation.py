@@ -16,7 +16,7 @@ import pytest
 
 from unskew import Dataset, Recipe, Tally, UnskewError, audit, generate, generation
 from unskew.generation import shard
-from unskew.parts import sha256
+from unskew.store import sha256
 
 SMALL = Recipe("calculator/dcfg", 250, homogenize=("length",), seed=3, shard_size=100)
 

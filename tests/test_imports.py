@@ -34,6 +34,8 @@ LAYERS = {
         "domain",
         "recipe",
         "files",
+        "addresses",
+        "store",
     ],
     "domains": ["domains."],
     "data jobs": [

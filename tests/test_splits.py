@@ -14,7 +14,7 @@ from unskew.engines import processes
 from unskew.generation import make
 from unskew.keys import OTHER_SPLIT, REPEATED, excluded_keys, key_hashes
 from unskew.names import domain_of
-from unskew.parts import sha256
+from unskew.store import sha256
 from unskew.verifying import verify
 
 SPLITS = {"train": 700, "validation": 100, "test": 200}

@@ -1,4 +1,4 @@
-"""Datasets on disk: a folder of Parquet parts, the recipe, and a manifest written last.
+"""Finished datasets: a folder of Parquet parts, the recipe, and a manifest written last.
 
 DIR/recipe.json  DIR/data/train-00000-of-00002.parquet …  DIR/README.md  DIR/manifest.json
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unskew.batch import Batch
 from unskew.errors import UnskewError
 from unskew.recipe import Recipe
+from unskew.store import Place, parquet_file, place, plain_errors, store_errors
 from unskew.tally import Tally
 
 if TYPE_CHECKING:
@@ -26,18 +26,20 @@ RECIPE, MANIFEST, CARD = "recipe.json", "manifest.json", "README.md"
 class Dataset:
     """A finished dataset; open one with ``Dataset.open(folder)``."""
 
-    folder: Path
+    folder: Place
     recipe: Recipe
     rows: int
-    parts: tuple[Path, ...]  # the Parquet files, in order
+    parts: tuple[Place, ...]  # the Parquet files, in order
     tally: Tally  # what was drawn, dropped and kept to make it
     part_rows: tuple[int, ...]  # examples of each file
 
     @classmethod
-    def open(cls, folder: str | Path) -> Dataset:
-        """Open a folder that ``unskew generate`` finished."""
-        path = Path(folder)
-        if not (path / RECIPE).is_file():
+    def open(cls, folder: str | Place) -> Dataset:
+        """Open a folder, or a prefix in an object store, that ``unskew generate`` finished."""
+        path = place(folder)
+        with plain_errors(path, reading=True):
+            known = (path / RECIPE).is_file()
+        if not known:
             raise UnskewError(f"{path} is no dataset (no {RECIPE} in it); make one with generate")
         recipe = Recipe.read(path / RECIPE)
         try:
@@ -64,16 +66,16 @@ class Dataset:
             yield from read_parquet(part)
 
 
-def read_parquet(path: Path, rows: int = 1 << 16) -> Iterator[Batch]:
+def read_parquet(path: Place, rows: int = 1 << 16) -> Iterator[Batch]:
     """Yield a Parquet file batch by batch."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        for batch in pq.ParquetFile(path).iter_batches(batch_size=rows):
-            if batch.num_rows:
-                batch.validate(full=True)
-                yield Batch.from_arrow(batch)
+        with store_errors(path):
+            for batch in parquet_file(path).iter_batches(batch_size=rows):
+                if batch.num_rows:
+                    batch.validate(full=True)
+                    yield Batch.from_arrow(batch)
     except PermissionError:
         raise UnskewError(f"{path}: Permission denied; check its permissions") from None
     except (OSError, KeyError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

@@ -17,21 +17,21 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
-from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from unskew.errors import HealthWarning, UnskewError, check_count
 from unskew.recipe import Recipe
+from unskew.store import Place, place
 
 # Makes some parts of a recipe in a folder, in any order, and yields each number when it is done.
-Engine: TypeAlias = Callable[[Recipe, Path, Sequence[int]], Iterator[int]]
+Engine: TypeAlias = Callable[[Recipe, Place, Sequence[int]], Iterator[int]]
 
 
 def processes(workers: int) -> Engine:
     """Make parts in so many processes beside this one."""
     check_count("workers", workers, "use at least one")
 
-    def run(recipe: Recipe, folder: Path, indices: Sequence[int]) -> Iterator[int]:
+    def run(recipe: Recipe, folder: Place, indices: Sequence[int]) -> Iterator[int]:
         todo: queue.SimpleQueue[int] = queue.SimpleQueue()
         for index in indices:
             todo.put(index)
@@ -52,11 +52,11 @@ def processes(workers: int) -> Engine:
 def ray_cluster(address: str | None = None) -> Engine:
     """Make parts on a Ray cluster: one that runs at ``address``, else one on this machine.
 
-    Every node must see the folder: a shared file system. A part whose node dies is made by
-    another one.
+    Every node must see the folder: a shared file system, or an object store. A part whose node
+    dies is made by another one.
     """
 
-    def run(recipe: Recipe, folder: Path, indices: Sequence[int]) -> Iterator[int]:
+    def run(recipe: Recipe, folder: Place, indices: Sequence[int]) -> Iterator[int]:
         ray = _ray(address)
         make = ray.remote(max_retries=LOST_NODES)(_on_a_node)
         todo = iter(indices)
@@ -81,7 +81,7 @@ LOST_NODES = 20  # times that a part is begun again because its node died
 def _on_a_node(recipe: str, folder: str, index: int) -> dict[str, Any]:
     from unskew.worker import answer
 
-    return answer(Recipe.from_dict(json.loads(recipe)), Path(folder), index)
+    return answer(Recipe.from_dict(json.loads(recipe)), place(folder), index)
 
 
 def _ray(address: str | None) -> Any:

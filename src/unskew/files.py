@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from unskew.addresses import on_disk
 from unskew.errors import UnskewError
 
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """Give a path beside ``path`` to write to; rename it at the end, remove it on any failure."""
+    on_disk(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with plain_errors(path):

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import reduce
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial, reduce
 from operator import add
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from unskew.batch import concatenate
 from unskew.card import card
 from unskew.dataset import CARD, MANIFEST, RECIPE, Dataset
 from unskew.engines import Engine
 from unskew.errors import UnskewError
-from unskew.files import plain_errors, write_text
 from unskew.given import given_rows, given_size
 from unskew.homogenizer import Homogenizer, KeptBatches
 from unskew.keys import SeenKeys, first_only, restricted, without
 from unskew.names import domain_of, find_source, find_variables
-from unskew.parts import finished_part, make_part, sha256
+from unskew.parts import finished_part, make_part
 from unskew.recipe import Recipe
 from unskew.salient import joint
+from unskew.store import Place, place, plain_errors, sha256, write_text
 from unskew.streams import stream
 from unskew.tally import Tally
 
@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from unskew.batch import Batch
 
 Advance = Callable[[int], None]
+A = TypeVar("A")
+B = TypeVar("B")
 DERIVED_AT_ONCE = 4096  # given examples made anew at once
+READ_AT_ONCE = 8  # parts whose checksums are compared at once
 
 
 def shard(recipe: Recipe, index: int, advance: Advance = lambda _: None) -> tuple[Batch, Tally]:
@@ -91,16 +94,18 @@ def _labels(recipe: Recipe, index: int) -> tuple[str | int, ...]:
 
 def generate(
     recipe: Recipe,
-    folder: str | Path,
+    folder: str | Place,
     advance: Advance = lambda _: None,
     *,
     engine: Engine | None = None,
 ) -> Dataset:
     """Run a recipe into a folder. Run again after a stop, it goes on with what is missing.
 
+    ``folder`` is a path, or the address of a prefix in an object store: ``s3://bucket/prefix``.
+
     ``engine`` makes the parts elsewhere (``unskew.engines``); left out, this process does.
     """
-    path = Path(folder)
+    path = place(folder)
     kept_batches(recipe, 0)  # names and parameters are checked before anything is written
     if recipe.given and find_source(recipe.source, recipe.parameters).derive is None:
         raise UnskewError(f"{recipe.source} makes nothing of given examples; leave given out")
@@ -113,8 +118,9 @@ def generate(
     if _is_finished(path, recipe):
         advance(recipe.n)
         return Dataset.open(path)
-    missing = [i for i in range(recipe.shards) if finished_part(path, recipe, i) is None]
-    advance(sum(recipe.shard_rows(i) for i in range(recipe.shards) if i not in set(missing)))
+    found = _at_once(partial(finished_part, path, recipe), range(recipe.shards))
+    missing = [index for index, part in enumerate(found) if part is None]
+    advance(sum(recipe.shard_rows(index) for index, part in enumerate(found) if part is not None))
     if engine is None:
         for index in missing:
             run_part(recipe, path, index, advance)
@@ -124,22 +130,23 @@ def generate(
     return _finish(path, recipe)
 
 
-def run_part(recipe: Recipe, folder: Path, index: int, advance: Advance = lambda _: None) -> None:
+def run_part(recipe: Recipe, folder: Place, index: int, advance: Advance = lambda _: None) -> None:
     """Make one part of a dataset, whoever asks for it."""
     make_part(recipe, folder, index, lambda: shard(recipe, index, advance))
 
 
-def _finish(folder: Path, recipe: Recipe) -> Dataset:
+def _finish(folder: Place, recipe: Recipe) -> Dataset:
     """Write the card and, last, the manifest."""
     parts = []
     seen = SeenKeys(recipe)
-    for index in range(recipe.shards):
-        part = finished_part(folder, recipe, index)
+    read, numbers = partial(finished_part, folder, recipe), range(recipe.shards)
+    # Without repeats parts are written anew here, by a second run too: each is read just before.
+    found = map(read, numbers) if recipe.distinct else _at_once(read, numbers)
+    for index, part in enumerate(found):
         if part is None:
             raise UnskewError(f"part {index} of {folder} is not whole; run the same command again")
-        if recipe.distinct:
-            part = first_only(recipe, folder, index, part, seen)
-        parts.append(part)
+        first = first_only(recipe, folder, index, part, seen) if recipe.distinct else part
+        parts.append(first)
     tally = reduce(add, (part.tally for part in parts))
     manifest = {
         "recipe": recipe.hash,
@@ -152,21 +159,25 @@ def _finish(folder: Path, recipe: Recipe) -> Dataset:
     return Dataset.open(folder)
 
 
-def _is_finished(folder: Path, recipe: Recipe) -> bool:
+def _at_once(read: Callable[[A], B], items: Iterable[A]) -> list[B]:
+    """Read several at a time, for a store answers slowly."""
+    with ThreadPoolExecutor(READ_AT_ONCE) as pool:
+        return list(pool.map(read, items))
+
+
+def _is_finished(folder: Place, recipe: Recipe) -> bool:
     """Whether the manifest is there and every part is what it says."""
     try:
         dataset = Dataset.open(folder)
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         same = manifest["recipe"] == recipe.hash and (folder / CARD).is_file()
-        return same and all(
-            sha256(part) == facts["sha256"]
-            for part, facts in zip(dataset.parts, manifest["parts"], strict=True)
-        )
+        checksums = [part["sha256"] for part in manifest["parts"]]
+        return same and _at_once(sha256, dataset.parts) == checksums
     except (UnskewError, OSError, ValueError, LookupError, TypeError):
         return False
 
 
-def _claim(folder: Path, recipe: Recipe) -> None:
+def _claim(folder: Place, recipe: Recipe) -> None:
     """Make the folder this recipe's, unless something else is in it."""
     with plain_errors(folder):
         if folder.exists() and not folder.is_dir():

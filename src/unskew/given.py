@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import accumulate, pairwise
-from pathlib import Path
 
 from unskew.batch import Batch, concatenate
 from unskew.dataset import read_parquet
 from unskew.errors import UnskewError
 from unskew.names import find_recipe, find_table
 from unskew.recipe import Recipe
+from unskew.store import Place
 from unskew.targets import open_target
 
 
@@ -40,7 +40,7 @@ def given_rows(name: str, start: int, stop: int, make: Callable[[Recipe, int], B
     if opened.dataset is None:
         return _slice(opened.read(stop), start, stop - start)
     first = 0
-    batches: list[Path] = []
+    batches: list[Place] = []
     rows = opened.dataset.part_rows
     for part, (low, high) in zip(
         opened.dataset.parts, pairwise([0, *accumulate(rows)]), strict=True

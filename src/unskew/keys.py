@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -26,6 +25,7 @@ from unskew.parts import Part, make_part
 from unskew.recipe import Recipe
 from unskew.rowhash import row_hashes
 from unskew.source import Source
+from unskew.store import Place
 from unskew.tally import Tally
 from unskew.targets import open_target
 
@@ -140,7 +140,7 @@ class SeenKeys:
         return keep
 
 
-def first_only(recipe: Recipe, folder: Path, index: int, part: Part, seen: SeenKeys) -> Part:
+def first_only(recipe: Recipe, folder: Place, index: int, part: Part, seen: SeenKeys) -> Part:
     """Write a part anew without the keys that came before it; run again, it stays as it is."""
     batch = concatenate(list(read_parquet(folder / part.file)))
     keep = seen.first(batch)

@@ -12,16 +12,16 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unskew.errors import UnskewError
-from unskew.files import written_whole
 from unskew.names import domain_of, find_variables
 from unskew.recipe import Recipe
 from unskew.salient import joint
+from unskew.store import Place, sha256, write_bytes, write_text
 from unskew.tally import Tally, plain
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def part_name(recipe: Recipe, index: int) -> str:
 
 def make_part(
     recipe: Recipe,
-    folder: Path,
+    folder: Place,
     index: int,
     shard: Callable[[], tuple[Batch, Tally]],
 ) -> Part:
@@ -87,15 +87,13 @@ def make_part(
     name = part_name(recipe, index)
     checksum = hashlib.sha256(data).hexdigest()
     part = Part(name, len(batch), checksum, tally, measured(recipe, batch))
-    with written_whole(folder / name) as beside:
-        beside.write_bytes(data)
+    write_bytes(folder / name, data)
     note = json.dumps(part.to_dict(), ensure_ascii=False)
-    with written_whole(_note(folder, name)) as beside:
-        beside.write_text(note, encoding="utf-8")
+    write_text(_note(folder, name), note)
     return Part.from_dict(json.loads(note))  # as it will be read when the run goes on
 
 
-def finished_part(folder: Path, recipe: Recipe, index: int) -> Part | None:
+def finished_part(folder: Place, recipe: Recipe, index: int) -> Part | None:
     """Return what is known of a part that is there and whole; else None."""
     name = part_name(recipe, index)
     try:
@@ -105,7 +103,7 @@ def finished_part(folder: Path, recipe: Recipe, index: int) -> Part | None:
         return None
 
 
-def is_whole(folder: Path, part: Part) -> bool:
+def is_whole(folder: Place, part: Part) -> bool:
     """Whether a part's file is what its checksum says."""
     try:
         return sha256(folder / part.file) == part.sha256
@@ -139,14 +137,8 @@ def card_variables(recipe: Recipe) -> list[SalientVariable]:
     return [*chosen, *([joint(own)] if len(own) == 1 else own)]
 
 
-def sha256(path: Path) -> str:
-    """Return the checksum of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _note(folder: Path, name: str) -> Path:
-    return folder / NOTES / f"{Path(name).stem}.json"
+def _note(folder: Place, name: str) -> Place:
+    return folder / NOTES / f"{PurePosixPath(name).stem}.json"
 
 
 def _parquet(table: pa.Table) -> bytes:

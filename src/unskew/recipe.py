@@ -14,7 +14,7 @@ from unskew.errors import UnskewError, check_range, unknown
 from unskew.theory import EPSILONS
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from unskew.store import Place
 
 VERSION = 1
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -194,7 +194,7 @@ class Recipe:
         return cls(**given)
 
     @classmethod
-    def read(cls, path: Path) -> Recipe:
+    def read(cls, path: Place) -> Recipe:
         """Read a recipe file."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unskew.addresses import is_address
 from unskew.batch import EXAMPLE, Batch
 from unskew.dataset import RECIPE, Dataset, read_parquet
 from unskew.domain import Domain
 from unskew.domains import domain_names, load_domain
 from unskew.errors import UnskewError, unknown
-from unskew.files import plain_errors
 from unskew.homogenizer import ENDLESS
 from unskew.names import domain_of, find_source, find_table, source_names
 from unskew.source import Source, plain_source
+from unskew.store import ObjectPath, Place, files_below, place, plain_errors
 from unskew.streams import stream
 
 if TYPE_CHECKING:
@@ -51,8 +53,8 @@ def open_target(target: Any, settings: Mapping[str, Any] | None = None, seed: in
         return _open_dataset(target)
     if isinstance(target, Source):
         return _open_source(target, seed)
-    if isinstance(target, Path):
-        return _open_path(target)
+    if isinstance(target, (Path, ObjectPath)):
+        return _open_path(place(target))
     if isinstance(target, str):
         return _open_name(target, settings, seed)
     if callable(target):
@@ -67,17 +69,19 @@ def open_target(target: Any, settings: Mapping[str, Any] | None = None, seed: in
 def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int) -> Target:
     if not name:
         raise UnskewError("the name is empty; give a source, a file or a folder")
-    path = Path(name)
+    path = place(name)
     with plain_errors(path, reading=True):
         exists = path.exists()
     table = find_table(name)
     if not exists and table is not None:
         return Target(name, lambda n: _first(iter([table()]), n), domain_of(name))
-    if not exists and (":" in name or name.partition("/")[0] in domain_names()):
+    of_domain = name.partition("/")[0] in domain_names()
+    if not exists and not is_address(name) and (":" in name or of_domain):
         return _open_source(find_source(name, settings), seed)
     if settings:
         raise UnskewError(f"{name} takes no settings ({', '.join(settings)}); only sources do")
-    if not exists and path.suffix not in FILES and len(path.parts) <= 2:
+    short = isinstance(path, Path) and len(path.parts) <= 2
+    if not exists and short and path.suffix not in FILES:
         raise unknown("source or file", name, source_names())
     return _open_path(path)
 
@@ -107,13 +111,13 @@ def _open_dataset(dataset: Dataset) -> Target:
     )
 
 
-def _open_path(path: Path) -> Target:
+def _open_path(path: Place) -> Target:
     with plain_errors(path, reading=True):
         if not path.exists():
             raise UnskewError(f"{path} does not exist; check the path")
         if path.is_dir() and (path / RECIPE).is_file():
             return _open_dataset(Dataset.open(path))
-        files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+        files = [path] if path.is_file() else files_below(path)
     readable = [file for file in files if file.suffix in FILES]
     if not readable:
         raise UnskewError(f"{path} holds no {' or '.join(FILES)} file; point at one")
@@ -125,7 +129,7 @@ def _open_path(path: Path) -> Target:
     return Target(str(path), read, domain)
 
 
-def _read_file(path: Path, domain: Domain | None, n: int | None) -> Iterator[Batch]:
+def _read_file(path: Place, domain: Domain | None, n: int | None) -> Iterator[Batch]:
     """Yield the batches of a file, none larger than what is wanted of it."""
     if path.suffix == ".parquet":
         batches = read_parquet(path, _TABLE_ROWS if n is None else min(n, _TABLE_ROWS))
@@ -134,7 +138,7 @@ def _read_file(path: Path, domain: Domain | None, n: int | None) -> Iterator[Bat
     return batches if domain is None else _as_examples(batches, domain, path)
 
 
-def _domain_of_file(path: Path) -> Domain | None:
+def _domain_of_file(path: Place) -> Domain | None:
     """Return the domain whose examples the first row of a file is one of."""
     row = next((row for batch in _read_file(path, None, 1) for row in batch.examples()), None)
     if not isinstance(row, dict):
@@ -148,7 +152,7 @@ def _domain_of_file(path: Path) -> Domain | None:
     return None
 
 
-def _as_examples(batches: Iterator[Batch], domain: Domain, path: Path) -> Iterator[Batch]:
+def _as_examples(batches: Iterator[Batch], domain: Domain, path: Place) -> Iterator[Batch]:
     """Turn the rows of a file into the domain's columns, where they are not that already."""
     number, schema = 0, None
     for batch in batches:
@@ -212,7 +216,7 @@ def _read_row(row: Any, domain: Domain, where: str) -> dict[str, Any]:
     return read
 
 
-def _refuse_gaps(batch: Batch, domain: Domain, path: Path) -> None:
+def _refuse_gaps(batch: Batch, domain: Domain, path: Place) -> None:
     for name, column in batch.columns.items():
         if name in domain.may_lack or isinstance(column, np.ndarray):
             continue
@@ -223,8 +227,11 @@ def _refuse_gaps(batch: Batch, domain: Domain, path: Path) -> None:
             )
 
 
-def _read_jsonl(path: Path) -> Iterator[Any]:
-    with plain_errors(path, reading=True), path.open(encoding="utf-8-sig") as lines:
+def _read_jsonl(path: Place) -> Iterator[Any]:
+    with (
+        plain_errors(path, reading=True),
+        io.TextIOWrapper(path.open("rb"), encoding="utf-8-sig") as lines,
+    ):
         number = 0
         try:
             for line in lines:

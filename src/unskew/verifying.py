@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,9 @@ from unskew.domain import Domain
 from unskew.errors import UnskewError
 from unskew.keys import excluded_keys, key_hashes, split_of
 from unskew.names import domain_of
-from unskew.parts import sha256
 from unskew.recipe import Recipe
 from unskew.rowhash import row_hashes
+from unskew.store import Place, files_below, sha256
 from unskew.streams import stream
 
 RECHECKED = 200  # rows that are worked out again, slowly
@@ -47,7 +46,7 @@ class Verified:
 
 
 def verify(
-    folder: str | Path,
+    folder: str | Place,
     against: Sequence[str] = (),
     *,
     make: Callable[[Recipe, int], Batch],
@@ -81,15 +80,15 @@ def verify(
     return found
 
 
-def _check_files(dataset: Dataset, found: Verified) -> list[Path]:
+def _check_files(dataset: Dataset, found: Verified) -> list[Place]:
     """Compare the files with the manifest; return those that can be read."""
     manifest = json.loads((dataset.folder / MANIFEST).read_text(encoding="utf-8"))
     if manifest["recipe"] != dataset.recipe.hash:
         found.faults.append(f"{MANIFEST} is of another recipe than recipe.json")
     named = {part["file"]: part for part in manifest["parts"]}
-    there = {
-        str(path.relative_to(dataset.folder)) for path in dataset.folder.glob("data/*.parquet")
-    }
+    data = dataset.folder / "data"
+    files = [path for path in files_below(data) if path == data / path.name]
+    there = {f"data/{path.name}" for path in files if path.suffix == ".parquet"}
     found.faults += [f"{name} is not in {MANIFEST}" for name in sorted(there - set(named))]
     whole = []
     for name, facts in named.items():

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from pathlib import Path
 from typing import Any
 
 from unskew.errors import HealthWarning, UnskewError
 from unskew.generation import run_part
 from unskew.recipe import Recipe
+from unskew.store import Place, place
 
 
 def main() -> None:
@@ -23,13 +23,13 @@ def main() -> None:
     task = json.loads(sys.stdin.readline() or "null")
     if task is None:
         return
-    recipe, folder = Recipe.from_dict(task["recipe"]), Path(task["folder"])
+    recipe, folder = Recipe.from_dict(task["recipe"]), place(task["folder"])
     for line in sys.stdin:
         sys.stdout.write(json.dumps(answer(recipe, folder, int(line))) + "\n")
         sys.stdout.flush()
 
 
-def answer(recipe: Recipe, folder: Path, index: int) -> dict[str, Any]:
+def answer(recipe: Recipe, folder: Place, index: int) -> dict[str, Any]:
     """Make a part, and say so or say what went wrong."""
     try:
         with warnings.catch_warnings(record=True) as caught:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,7 +22,9 @@ def generate(
         str,
         typer.Argument(help="A source, a named recipe, module:function, or a recipe's .json."),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the dataset.")],
+    output: Annotated[
+        str, typer.Option("-o", "--output", help="Folder of the dataset, or s3://bucket/prefix.")
+    ],
     n: Annotated[int | None, typer.Option("-n", help="Examples to keep; 10,000.")] = None,
     homogenize: Annotated[
         list[str] | None,
@@ -101,7 +102,7 @@ def generate(
     with progress(f"generating {recipe.source}", recipe.n) as advance:
         dataset = run(recipe, output, advance, engine=chosen)
     if as_json:
-        print_json({"folder": str(output), "rows": len(dataset), "tally": dataset.tally.to_dict()})
+        print_json({"folder": output, "rows": len(dataset), "tally": dataset.tally.to_dict()})
         return
     _print_generated(recipe, dataset, output)
 
@@ -113,6 +114,7 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
     from unskew.given import given_size
     from unskew.names import find_recipe, find_source
     from unskew.recipe import Recipe
+    from unskew.store import place
 
     if source.endswith(".json"):
         if given or settings:
@@ -120,7 +122,7 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
                 f"{source} is a recipe and says it all; change it there, not by "
                 f"{', '.join([*given, *(['set'] if settings else [])])}"
             )
-        return Recipe.read(Path(source))
+        return Recipe.read(place(source))
     named = find_recipe(source)
     if named is not None:
         parameters = {**named.parameters, **settings}
@@ -135,7 +137,7 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
     return Recipe(source, parameters=dict(chosen), **given)
 
 
-def _print_generated(recipe: Recipe, dataset: Dataset, output: Path) -> None:
+def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:
     from unskew.report.words import dropped_details
     from unskew.tally import DETAIL
     from unskew.theory import cost_bound
@@ -187,7 +189,7 @@ def _splits(given: list[str] | None) -> dict[str, int] | None:
 
 
 def verify(
-    folder: Annotated[Path, typer.Argument(help="A dataset that generate made.")],
+    folder: Annotated[str, typer.Argument(help="A dataset that generate made.")],
     against: Annotated[
         list[str] | None,
         typer.Option(

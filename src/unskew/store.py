@@ -1,0 +1,199 @@
+"""Where a dataset lies: a folder of this machine, or a prefix in an object store.
+
+A folder is a ``Path``; a prefix is an ``ObjectPath``, which has the few methods of a path that
+datasets need. What takes a ``Place`` does not know which of the two it has, and nothing but this
+module and ``addresses`` knows of stores. A file is written beside its place and renamed; an
+object is put whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, TypeAlias
+
+from unskew import files
+from unskew.addresses import connect, is_address, read_address
+from unskew.errors import UnskewError
+
+AT_ONCE = 1 << 23  # bytes asked for at a time when an object is read through
+_FAULT = re.compile(r"AWS Error (?P<code>\w+)|Bucket '.*' not found")
+_DETAIL = re.compile(
+    r" operation: (?!No response body)(?P<detail>.+?)(; Details|\.? \(Request|\.?$)"
+)
+_CREDENTIALS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+_STEPS = {
+    "NO_SUCH_BUCKET": "make the bucket first, or check its name",
+    "NETWORK_CONNECTION": "check the network and AWS_ENDPOINT_URL, and run the same command again",
+    "ACCESS_DENIED": f"{_CREDENTIALS}, and what they may do",
+    "INVALID_ACCESS_KEY_ID": _CREDENTIALS,
+    "SIGNATURE_DOES_NOT_MATCH": _CREDENTIALS,
+}
+
+
+@dataclass(frozen=True)
+class ObjectPath:
+    """An object or a prefix; what is called as in ``Path`` does what it does there."""
+
+    scheme: str
+    key: str  # bucket/prefix
+    options: str  # of the address, with its question mark
+    files: Any = field(compare=False, repr=False)  # the pyarrow file system
+
+    def __str__(self) -> str:
+        """Return the address, which ``place`` reads back."""
+        return f"{self.scheme}://{self.key}{self.options}"
+
+    def __truediv__(self, name: str) -> ObjectPath:
+        """Return what lies below."""
+        return self._at(f"{self.key}/{name}")
+
+    @property
+    def name(self) -> str:
+        """The last part of the key."""
+        return PurePosixPath(self.key).name
+
+    @property
+    def suffix(self) -> str:
+        """What the name ends in, with its dot."""
+        return PurePosixPath(self.key).suffix
+
+    def resolve(self) -> ObjectPath:
+        """Return it as it is: an address is the same everywhere."""
+        return self
+
+    def exists(self) -> bool:
+        """Whether there is an object, or objects below."""
+        return self._kind() != "NotFound"
+
+    def is_file(self) -> bool:
+        """Whether there is an object."""
+        return self._kind() == "File"
+
+    def is_dir(self) -> bool:
+        """Whether there are objects below."""
+        return self._kind() == "Directory"
+
+    def iterdir(self) -> Iterator[ObjectPath]:
+        """Yield the objects and prefixes right below."""
+        return (self._at(info.path) for info in self._list(recursive=False))
+
+    def rglob(self, _: str = "*") -> Iterator[ObjectPath]:
+        """Yield every object and prefix below."""
+        return (self._at(info.path) for info in self._list(recursive=True) if info.is_file)
+
+    def open(self, _: str = "rb") -> Any:
+        """Open an object to read its bytes through."""
+        with store_errors(self):
+            return self.files.open_input_stream(self.key, compression=None, buffer_size=AT_ONCE)
+
+    def read_text(self, encoding: str) -> str:
+        """Return an object's text."""
+        with store_errors(self), self.open() as stream:
+            data: bytes = stream.read()
+        return data.decode(encoding)
+
+    def put(self, data: bytes) -> None:
+        """Write an object whole: until its stream is closed, readers see what was there before."""
+        with store_errors(self):
+            stream = self.files.open_output_stream(self.key, compression=None)
+            stream.write(data)
+            stream.close()
+
+    def _at(self, key: str) -> ObjectPath:
+        return ObjectPath(self.scheme, key, self.options, self.files)
+
+    def _kind(self) -> str:
+        with store_errors(self):
+            return str(self.files.get_file_info(self.key).type.name)
+
+    def _list(self, *, recursive: bool) -> Any:
+        from pyarrow.fs import FileSelector
+
+        with store_errors(self):
+            selector = FileSelector(self.key, allow_not_found=True, recursive=recursive)
+            return self.files.get_file_info(selector)
+
+
+Place: TypeAlias = Path | ObjectPath
+
+
+def place(where: str | Place) -> Place:
+    """Return where a path or an address leads."""
+    if isinstance(where, ObjectPath):
+        return where
+    if not is_address(where):
+        return Path(where)
+    address = read_address(str(where))
+    with store_errors(str(where)):
+        return ObjectPath(address.scheme, address.key, address.options, connect(address))
+
+
+def write_bytes(path: Place, data: bytes) -> None:
+    """Write a file or an object whole or not at all."""
+    if isinstance(path, ObjectPath):
+        path.put(data)
+        return
+    with files.written_whole(path) as beside:
+        beside.write_bytes(data)
+
+
+def write_text(path: Place, text: str) -> None:
+    """Write a text whole or not at all."""
+    if isinstance(path, ObjectPath):
+        path.put(text.encode())
+    else:
+        files.write_text(path, text)
+
+
+def files_below(folder: Place) -> list[Place]:
+    """Return every file below a folder, in order."""
+    if isinstance(folder, ObjectPath):
+        return [*sorted(folder.rglob(), key=str)]
+    return [*sorted(path for path in folder.rglob("*") if path.is_file())]
+
+
+def sha256(path: Place) -> str:
+    """Return the checksum of a file."""
+    with store_errors(path), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def parquet_file(path: Place) -> Any:
+    """Open a Parquet file."""
+    import pyarrow.parquet as pq
+
+    if isinstance(path, ObjectPath):
+        return pq.ParquetFile(path.key, filesystem=path.files, pre_buffer=True)
+    return pq.ParquetFile(path)
+
+
+@contextmanager
+def plain_errors(path: Place, *, reading: bool = False) -> Iterator[None]:
+    """Turn the errors of the system, or of the store, into one line with a next step."""
+    if isinstance(path, Path):
+        with files.plain_errors(path, reading=reading):
+            yield
+    else:
+        with store_errors(path):
+            yield
+
+
+@contextmanager
+def store_errors(path: Place | str) -> Iterator[None]:
+    """Turn the errors of a store into one line; those of the file itself stay what they are."""
+    try:
+        yield
+    except OSError as error:
+        fault = _FAULT.search(str(error))
+        if fault is None:
+            raise
+        code = fault["code"] or "NO_SUCH_BUCKET"
+        step = _STEPS.get(code, "check the address and the store")
+        said = _DETAIL.search(str(error))
+        detail = f" ({said['detail']})" if said else ""
+        raise UnskewError(f"{path}: {code.lower().replace('_', ' ')}{detail}; {step}") from error
