@@ -42,6 +42,7 @@ LAYERS = {
         "dataset",
         "names",
         "given",
+        "inputs",
         "parts",
         "keys",
         "verifying",

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from unskew.batch import Batch
 from unskew.errors import UnskewError
 from unskew.recipe import Recipe
-from unskew.store import Place, parquet_file, place, plain_errors, store_errors
+from unskew.store import Place, parquet_file, place, plain_errors, sha256, store_errors
 from unskew.tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 RECIPE, MANIFEST, CARD = "recipe.json", "manifest.json", "README.md"
@@ -32,6 +32,7 @@ class Dataset:
     parts: tuple[Place, ...]  # the Parquet files, in order
     tally: Tally  # what was drawn, dropped and kept to make it
     part_rows: tuple[int, ...]  # examples of each file
+    checksums: tuple[str, ...]  # of each file
 
     @classmethod
     def open(cls, folder: str | Place) -> Dataset:
@@ -47,7 +48,8 @@ class Dataset:
             parts = tuple(path / part["file"] for part in manifest["parts"])
             rows = tuple(part["rows"] for part in manifest["parts"])
             tally = Tally.from_dict(manifest["tally"])
-            return cls(path, recipe, manifest["rows"], parts, tally, rows)
+            checksums = tuple(part["sha256"] for part in manifest["parts"])
+            return cls(path, recipe, manifest["rows"], parts, tally, rows, checksums)
         except FileNotFoundError:
             raise UnskewError(f"{path} is not finished; run its generate command again") from None
         except (OSError, ValueError, LookupError, TypeError) as error:
@@ -59,6 +61,17 @@ class Dataset:
     def __len__(self) -> int:
         """Return the number of examples."""
         return self.rows
+
+    def check_parts(self, numbers: Iterable[int] | None = None) -> None:
+        """Refuse parts, all or some, that are not what the manifest says."""
+        for number in range(len(self.parts)) if numbers is None else numbers:
+            part = self.parts[number]
+            with plain_errors(part, reading=True):
+                whole = sha256(part) == self.checksums[number]
+            if not whole:
+                raise UnskewError(
+                    f"{part} is not what its checksum says; run its generate command again"
+                )
 
     def batches(self) -> Iterator[Batch]:
         """Yield the examples, part after part."""

@@ -13,6 +13,19 @@ class UnskewError(Exception):
     """A mistake in what was asked: one line with the value, the allowed range, the next step."""
 
 
+class RowError(UnskewError):
+    """A mistake in one row of a batch; ``at`` says where that row stands, for whoever knows."""
+
+    def __init__(self, row: int, said: str) -> None:
+        """Count rows from 0."""
+        super().__init__(f"row {row}: {said}")
+        self.row, self.said = row, said
+
+    def at(self, where: str) -> UnskewError:
+        """Return the error with the row's place in a file."""
+        return UnskewError(f"{where}: {self.said}")
+
+
 class HealthWarning(UserWarning):
     """Homogenizing works but costs or distorts more than its user may expect."""
 

@@ -13,10 +13,11 @@ from unskew.batch import concatenate
 from unskew.card import card
 from unskew.dataset import CARD, MANIFEST, RECIPE, Dataset
 from unskew.engines import Engine
-from unskew.errors import UnskewError
-from unskew.given import given_rows, given_size
+from unskew.errors import RowError, UnskewError
+from unskew.given import given_place, given_rows, given_size
 from unskew.homogenizer import Homogenizer, KeptBatches
-from unskew.keys import SeenKeys, first_only, restricted, without
+from unskew.inputs import check_inputs, contents_of, record_inputs
+from unskew.keys import SeenKeys, excluded_by, first_only, restricted, without
 from unskew.names import domain_of, find_source, find_variables
 from unskew.parts import finished_part, make_part
 from unskew.recipe import Recipe
@@ -63,10 +64,14 @@ def _derived(recipe: Recipe, index: int, advance: Advance) -> tuple[Batch, Tally
     start = recipe.shard_at(index).index * recipe.shard_size
     stop = start + recipe.shard_rows(index)
     rows = given_rows(recipe.given, start, stop, make)
+    excluded = excluded_by(recipe, make)
     for first in range(0, len(rows), DERIVED_AT_ONCE):
         part = rows.slice(first, DERIVED_AT_ONCE)
-        made, dropped = derive(rng, part)
-        made, leaked = without(made, recipe, make)
+        try:
+            made, dropped = derive(rng, part)
+        except RowError as error:
+            raise error.at(given_place(recipe.given, start + first + error.row)) from error
+        made, leaked = without(made, recipe, excluded)
         dropped += leaked
         tally += Tally(len(made), len(made), dropped)
         batches.append(made)
@@ -114,7 +119,9 @@ def generate(
             f"n is {recipe.n}, but {recipe.given} has {given_size(recipe.given)} examples; "
             "ask for no more"
         )
+    contents = contents_of(recipe)
     _claim(path, recipe)
+    record_inputs(path, contents)
     if _is_finished(path, recipe):
         advance(recipe.n)
         return Dataset.open(path)
@@ -132,7 +139,13 @@ def generate(
 
 def run_part(recipe: Recipe, folder: Place, index: int, advance: Advance = lambda _: None) -> None:
     """Make one part of a dataset, whoever asks for it."""
-    make_part(recipe, folder, index, lambda: shard(recipe, index, advance))
+
+    def made() -> tuple[Batch, Tally]:
+        found = shard(recipe, index, advance)
+        check_inputs(folder, recipe)  # after they were read: had they changed, it would be seen
+        return found
+
+    make_part(recipe, folder, index, made)
 
 
 def _finish(folder: Place, recipe: Recipe) -> Dataset:

@@ -10,7 +10,6 @@ from unskew.dataset import read_parquet
 from unskew.errors import UnskewError
 from unskew.names import find_recipe, find_table
 from unskew.recipe import Recipe
-from unskew.store import Place
 from unskew.targets import open_target
 
 
@@ -24,7 +23,16 @@ def given_size(name: str) -> int:
     opened = open_target(name)
     if opened.endless:
         raise UnskewError(f"{name} never ends; give a dataset, a table or a named recipe")
+    if opened.dataset is not None:
+        return len(opened.dataset)
     return sum(len(batch) for batch in opened.read(None))
+
+
+def given_place(name: str, row: int) -> str:
+    """Say where an example stands: the row of a file, counted from 1."""
+    if find_recipe(name) is not None or find_table(name) is not None:
+        return f"{name} row {row + 1}"
+    return open_target(name).where(row)
 
 
 def given_rows(name: str, start: int, stop: int, make: Callable[[Recipe, int], Batch]) -> Batch:
@@ -38,18 +46,13 @@ def given_rows(name: str, start: int, stop: int, make: Callable[[Recipe, int], B
         return _slice(iter([table()]), start, stop - start)
     opened = open_target(name)
     if opened.dataset is None:
-        return _slice(opened.read(stop), start, stop - start)
-    first = 0
-    batches: list[Place] = []
-    rows = opened.dataset.part_rows
-    for part, (low, high) in zip(
-        opened.dataset.parts, pairwise([0, *accumulate(rows)]), strict=True
-    ):
-        if low < stop and high > start:
-            first = first if batches else low
-            batches.append(part)
-    parts = (batch for part in batches for batch in read_parquet(part))
-    return _slice(parts, start - first, stop - start)
+        rows = _slice(opened.read(stop), start, stop - start)
+        return Batch.from_arrow(rows.to_arrow()) if rows.is_plain else rows
+    starts = [0, *accumulate(opened.dataset.part_rows)]
+    wanted = [i for i, (low, high) in enumerate(pairwise(starts)) if low < stop and high > start]
+    opened.dataset.check_parts(wanted)
+    parts = (batch for i in wanted for batch in read_parquet(opened.dataset.parts[i]))
+    return _slice(parts, start - (starts[wanted[0]] if wanted else 0), stop - start)
 
 
 def _slice(batches: Iterator[Batch], skip: int, n: int) -> Batch:

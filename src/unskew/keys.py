@@ -8,7 +8,7 @@ is one of those to leave out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
@@ -20,6 +20,7 @@ from unskew.batch import Batch, concatenate
 from unskew.dataset import read_parquet
 from unskew.domain import Domain
 from unskew.errors import UnskewError
+from unskew.inputs import content_of
 from unskew.names import domain_of, find_recipe
 from unskew.parts import Part, make_part
 from unskew.recipe import Recipe
@@ -31,6 +32,7 @@ from unskew.targets import open_target
 
 # Makes the examples of a recipe's shard.
 Make: TypeAlias = Callable[[Recipe, int], Batch]
+Excluded: TypeAlias = Mapping[str, NDArray[np.uint64]]
 OTHER_SPLIT, REPEATED = "belongs to another split", "repeats an earlier key"
 IN_VAIN = 1000  # draws of a chunk in a row that left nothing
 
@@ -48,6 +50,10 @@ def restricted(source: Source, recipe: Recipe, index: int, make: Make) -> Source
         return source
     split = recipe.shard_at(index).split
 
+    @cache
+    def excluded() -> Excluded:  # read when it is needed, and once
+        return excluded_by(recipe, make)
+
     def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
         kept: list[Batch] = []
         dropped: Counter[str] = Counter()
@@ -55,7 +61,7 @@ def restricted(source: Source, recipe: Recipe, index: int, make: Make) -> Source
         while have < n:
             batch, reasons = source.draw(rng, n)
             dropped += reasons
-            keep, why = _allowed(batch, recipe, split, make)
+            keep, why = _allowed(batch, recipe, split, excluded())
             batch = batch.filter(keep).head(n - have)
             dropped += why
             have += len(batch)
@@ -72,16 +78,16 @@ def restricted(source: Source, recipe: Recipe, index: int, make: Make) -> Source
     return replace(source, draw=draw)
 
 
-def without(batch: Batch, recipe: Recipe, make: Make) -> tuple[Batch, Counter[str]]:
+def without(batch: Batch, recipe: Recipe, excluded: Excluded) -> tuple[Batch, Counter[str]]:
     """Leave out of a batch what the recipe excludes."""
-    if not recipe.exclude:
+    if not excluded:
         return batch, Counter()
-    keep, why = _allowed(batch, recipe, "", make)
+    keep, why = _allowed(batch, recipe, "", excluded)
     return batch.filter(keep), why
 
 
 def _allowed(
-    batch: Batch, recipe: Recipe, split: str, make: Make
+    batch: Batch, recipe: Recipe, split: str, excluded: Excluded
 ) -> tuple[NDArray[np.bool_], Counter[str]]:
     """Say which rows may stand in a split, and count the others by reason."""
     hashes = key_hashes(batch, domain_of(recipe.source))
@@ -90,8 +96,8 @@ def _allowed(
     if recipe.splits:
         keep = split_of(hashes, recipe) == list(recipe.splits).index(split)
         why[OTHER_SPLIT] = int((~keep).sum())
-    for name in recipe.exclude:
-        inside = np.isin(hashes, excluded_keys(name, make)) & keep
+    for name, keys in excluded.items():
+        inside = np.isin(hashes, keys) & keep
         why[f"is in {name}"] = int(inside.sum())
         keep &= ~inside
     return keep, +why
@@ -107,17 +113,27 @@ def split_of(hashes: NDArray[np.uint64], recipe: Recipe) -> NDArray[np.int64]:
     return found
 
 
-@cache
+def excluded_by(recipe: Recipe, make: Make) -> Excluded:
+    """Return the keys that a recipe leaves out, by the name of what they are in."""
+    return {name: excluded_keys(name, make) for name in recipe.exclude}
+
+
 def excluded_keys(name: str, make: Make) -> NDArray[np.uint64]:
     """Return the keys of a dataset, a file or a named recipe, sorted."""
+    return _keys_in(name, content_of(name), make)
+
+
+@cache
+def _keys_in(name: str, _: str, make: Make) -> NDArray[np.uint64]:
+    """Return the keys of what has this content; they are read again when it has another."""
     recipe = find_recipe(name)
     if recipe is not None:
         batches = (make(recipe, index) for index in range(recipe.shards))
         domain = domain_of(recipe.source)
         return np.unique(np.concatenate([key_hashes(batch, domain) for batch in batches]))
     opened = open_target(name)
-    if opened.endless:
-        raise UnskewError(f"{name} never ends; exclude a dataset, a file or a named recipe")
+    if opened.dataset is not None:
+        opened.dataset.check_parts()
     found = [key_hashes(batch, opened.domain) for batch in opened.read(None)]
     return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
 

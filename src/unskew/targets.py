@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from collections import Counter
@@ -22,7 +23,15 @@ from unskew.errors import UnskewError, unknown
 from unskew.homogenizer import ENDLESS
 from unskew.names import domain_of, find_source, find_table, source_names
 from unskew.source import Source, plain_source
-from unskew.store import ObjectPath, Place, files_below, place, plain_errors
+from unskew.store import (
+    ObjectPath,
+    Place,
+    files_below,
+    known_sha256,
+    place,
+    plain_errors,
+    stamp,
+)
 from unskew.streams import stream
 
 if TYPE_CHECKING:
@@ -37,6 +46,8 @@ class Target:
     """Something to read as batches, and the domain whose variables apply.
 
     ``read(n)`` yields the first ``n`` examples, or all of what ends where ``n`` is None.
+    ``content()`` is a checksum of what a file or a dataset holds, and ``where(row)`` says in
+    which row of which file an example stands.
     """
 
     label: str
@@ -45,6 +56,8 @@ class Target:
     endless: bool = False
     dropped: Counter[str] = field(default_factory=Counter)
     dataset: Dataset | None = None  # where it is one
+    content: Callable[[], str] = lambda: ""
+    where: Callable[[int], str] = lambda row: f"row {row + 1}"
 
 
 def open_target(target: Any, settings: Mapping[str, Any] | None = None, seed: int = 0) -> Target:
@@ -108,6 +121,8 @@ def _open_dataset(dataset: Dataset) -> Target:
         domain_of(dataset.recipe.source),
         dropped=dataset.tally.dropped,
         dataset=dataset,
+        content=lambda: _digest(dataset.checksums),
+        where=lambda row: _where(row, zip(dataset.parts, dataset.part_rows, strict=True)),
     )
 
 
@@ -126,7 +141,28 @@ def _open_path(path: Place) -> Target:
     def read(n: int | None) -> Iterator[Batch]:
         return _first((batch for file in readable for batch in _read_file(file, domain, n)), n)
 
-    return Target(str(path), read, domain)
+    def sizes() -> Iterator[tuple[Place, int]]:
+        for file in readable:
+            yield file, sum(len(batch) for batch in _read_file(file, None, None))
+
+    def content() -> str:
+        with plain_errors(path, reading=True):
+            return _digest(f"{file.name} {known_sha256(file, stamp(file))}" for file in readable)
+
+    return Target(str(path), read, domain, content=content, where=lambda row: _where(row, sizes()))
+
+
+def _digest(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _where(row: int, sizes: Iterable[tuple[Place, int]]) -> str:
+    """Say in which file the row-th example of several stands; there rows count from 1."""
+    for file, rows in sizes:
+        if row < rows:
+            return f"{file} row {row + 1}"
+        row -= rows
+    raise UnskewError(f"there is no row {row + 1}; the files have changed")
 
 
 def _read_file(path: Place, domain: Domain | None, n: int | None) -> Iterator[Batch]:
@@ -172,7 +208,7 @@ def _as_examples(batches: Iterator[Batch], domain: Domain, path: Place) -> Itera
         yield Batch.from_arrow(table)
 
 
-def _is_read(batch: Batch, domain: Domain, path: Path, number: int) -> bool:
+def _is_read(batch: Batch, domain: Domain, path: Place, number: int) -> bool:
     """Whether a batch is examples in the domain's columns; ``number`` rows were before it."""
     if batch.is_plain:
         return False
@@ -181,7 +217,7 @@ def _is_read(batch: Batch, domain: Domain, path: Path, number: int) -> bool:
     first = next(batch.head(1).examples())
     if _read_row(first, domain, f"{path} row {number + 1}") != first:
         return False
-    _refuse_gaps(batch, domain, path)
+    _refuse_gaps(batch, domain, path, number)
     return True
 
 
@@ -216,14 +252,15 @@ def _read_row(row: Any, domain: Domain, where: str) -> dict[str, Any]:
     return read
 
 
-def _refuse_gaps(batch: Batch, domain: Domain, path: Place) -> None:
+def _refuse_gaps(batch: Batch, domain: Domain, path: Place, before: int) -> None:
     for name, column in batch.columns.items():
         if name in domain.may_lack or isinstance(column, np.ndarray):
             continue
         if column.null_count:
+            first = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
             raise UnskewError(
-                f"{path}: column {name!r} has {column.null_count} rows without a value; "
-                "leave them out"
+                f"{path}: column {name!r} has {column.null_count} rows without a value, the first "
+                f"is row {before + first + 1}; leave them out"
             )
 
 

@@ -16,7 +16,7 @@ from unskew.domains.karel import texts, tokens
 from unskew.domains.karel.compiler import FINE, compile_programs
 from unskew.domains.karel.interpreter import run
 from unskew.domains.karel.world import BYTES
-from unskew.errors import UnskewError
+from unskew.errors import RowError, UnskewError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,7 +52,7 @@ def program_rows(batch: Batch) -> NDArray[np.uint8]:
         raise UnskewError(f"column {PROGRAM!r} is not text; give programs as tokens")
     if column.null_count:
         empty = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-        raise UnskewError(f"row {empty}: there is no program; leave the row out")
+        raise RowError(empty, "there is no program; leave the row out")
     data, offsets = text_bytes(column)
     spaces = np.concatenate([[0], np.cumsum(data == ord(" "))])
     width = int((spaces[offsets[1:]] - spaces[offsets[:-1]]).max(initial=0)) + 1
@@ -61,14 +61,10 @@ def program_rows(batch: Batch) -> NDArray[np.uint8]:
     if bad >= 0:
         text = column[bad].as_py()
         if why == texts.TOO_LONG:
-            raise UnskewError(
-                f"row {bad}: a program has more than {tokens.MAX_TOKENS} tokens; leave it out"
-            )
+            raise RowError(bad, f"a program has more than {tokens.MAX_TOKENS} tokens; leave it out")
         words = (word for word in text.split(" ") if word)
         odd = next(word for word in words if not tokens.IDS.get(word))
-        raise UnskewError(
-            f"row {bad}: {odd[:40]!r} is no token; a program is like 'DEF run m( move m)'"
-        )
+        raise RowError(bad, f"{odd[:40]!r} is no token; a program is like 'DEF run m( move m)'")
     return rows
 
 

@@ -46,7 +46,7 @@ from unskew.domains.karel.sampling import (
 )
 from unskew.domains.karel.world import BYTES
 from unskew.domains.karel.worlds import NARROW_WORLDS, UNIFORM_WORLDS
-from unskew.errors import UnskewError
+from unskew.errors import RowError, UnskewError
 from unskew.source import Source
 from unskew.tally import DETAIL
 
@@ -190,7 +190,7 @@ def _derive(
     code = compile_programs(rows)
     if code.status.any():
         bad = int(np.flatnonzero(code.status)[0])
-        raise UnskewError(f"row {bad} of what is given is no program; leave it out")
+        raise RowError(bad, "this is no program; leave it out")
     made = find(rng, code)
     good = made.status == MADE
     dropped = _reasons(rows[~good], made.status[~good], tries)

@@ -1,0 +1,74 @@
+"""What a recipe reads besides itself: given and excluded examples, known by their content.
+
+A dataset begun with one content and gone on with another would be a mixture that no recipe makes.
+So the contents are noted when it is begun, and compared before any part is written.
+"""
+
+from __future__ import annotations
+
+import json
+
+from unskew.errors import UnskewError
+from unskew.names import find_recipe, find_table
+from unskew.parts import NOTES
+from unskew.recipe import Recipe
+from unskew.store import Place, write_text
+from unskew.targets import open_target
+
+RECORD = "inputs.json"  # in the folder of the notes
+
+
+def content_of(name: str) -> str:
+    """Return a name for the content of a recipe, a table, a dataset or a file."""
+    recipe = find_recipe(name)
+    if recipe is not None:
+        return recipe.hash
+    if find_table(name) is not None:
+        return "a table"
+    opened = open_target(name)
+    if opened.endless:
+        raise UnskewError(f"{name} never ends; name a dataset, a file or a recipe")
+    return opened.content()
+
+
+def contents_of(recipe: Recipe) -> dict[str, str]:
+    """Return the content of all that a recipe reads, by name."""
+    return {name: content_of(name) for name in (recipe.given, *recipe.exclude) if name}
+
+
+def record_inputs(folder: Place, contents: dict[str, str]) -> None:
+    """Note what a dataset is begun with; refuse to go on with anything else."""
+    if not contents:
+        return
+    notes = folder / NOTES
+    if (notes / RECORD).is_file():
+        _compare(folder, contents)
+    elif notes.is_dir() and any(entry.name.endswith(".json") for entry in notes.iterdir()):
+        raise UnskewError(
+            f"{folder} has no {NOTES}/{RECORD}, so what its parts were made of is not known; "
+            "choose a new folder"
+        )
+    else:
+        write_text(notes / RECORD, json.dumps(contents, indent=2, ensure_ascii=False) + "\n")
+
+
+def check_inputs(folder: Place, recipe: Recipe) -> None:
+    """Refuse a part whose inputs have changed since its dataset was begun."""
+    if recipe.given or recipe.exclude:
+        _compare(folder, contents_of(recipe))
+
+
+def _compare(folder: Place, contents: dict[str, str]) -> None:
+    record = folder / NOTES / RECORD
+    try:
+        begun = json.loads(record.read_text(encoding="utf-8"))
+        changed = [name for name, content in contents.items() if begun[name] != content]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise UnskewError(
+            f"{record} cannot be read ({type(error).__name__}); choose a new folder"
+        ) from error
+    if changed:
+        raise UnskewError(
+            f"{', '.join(changed)} has changed since {folder} was begun; restore it, or choose a "
+            "new folder"
+        )

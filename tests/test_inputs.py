@@ -1,0 +1,236 @@
+"""Given and excluded examples that change between a run and its resumption are noticed."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from unskew import Recipe, UnskewError, generate, generation, keys
+from unskew.engines import processes
+from unskew.generation import make, shard
+from unskew.inputs import RECORD, content_of
+from unskew.keys import excluded_keys
+from unskew.parts import NOTES
+from unskew.store import sha256
+
+BASE = Recipe("karel/actions", 60, shard_size=25)
+OTHER = Recipe("karel/actions", 60, seed=9, shard_size=25)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def inputs(tmp_path, monkeypatch) -> Iterator[Path]:
+    """A folder with a dataset, another to put in its place, and the same as plain files."""
+    monkeypatch.chdir(tmp_path)
+    for name, recipe in (("base", BASE), ("other", OTHER)):
+        rows = [row for batch in generate(recipe, name).batches() for row in batch.examples()]
+        pq.write_table(pa.Table.from_pylist(rows), f"{name}.parquet")
+        Path(f"{name}.jsonl").write_text(
+            "".join(json.dumps({"program": row["program"]}) + "\n" for row in rows)
+        )
+        Path(f"{name}-files").mkdir()
+        shutil.copy(f"{name}.parquet", f"{name}-files/a.parquet")
+    return tmp_path
+
+
+def replace(name: str) -> None:
+    """Put the other content in the place of an input."""
+    other = name.replace("base", "other")
+    if Path(name).is_dir():
+        shutil.rmtree(name)
+        shutil.copytree(other, name)
+    else:
+        shutil.copy(other, name)
+
+
+def recipe_with(kind: str, name: str) -> Recipe:
+    if kind == "given":
+        return Recipe("karel/uniform", 60, {"tries": 200}, given=name, shard_size=25)
+    return Recipe("karel/actions", 60, seed=4, exclude=(name,), shard_size=25)
+
+
+INPUTS = ["base", "base.parquet", "base.jsonl", "base-files"]
+
+
+@pytest.mark.parametrize("kind", ["given", "exclude"])
+@pytest.mark.parametrize(
+    ("name", "engine"), [*((name, None) for name in INPUTS), ("base.jsonl", processes(2))]
+)
+def test_a_changed_input_is_refused_and_changes_nothing(inputs, name, kind, engine):
+    recipe = recipe_with(kind, name)
+    whole = contents(generate(recipe, "whole").folder)
+    dataset = generate(recipe, "made", engine=engine)
+    assert contents(Path("made")) == whole
+    assert generate(recipe, "made") == dataset  # finished, and its inputs are what they were
+    dataset.parts[1].unlink()
+    before = contents(Path("made"))
+    shutil.copytree(name, "kept") if Path(name).is_dir() else shutil.copy(name, "kept")
+    replace(name)
+    with pytest.raises(UnskewError) as caught:
+        generate(recipe, "made", engine=engine)
+    assert str(caught.value) == (
+        f"{name} has changed since made was begun; restore it, or choose a new folder"
+    )
+    assert contents(Path("made")) == before
+    if Path(name).is_dir():
+        shutil.rmtree(name)
+    shutil.move("kept", name)
+    generate(recipe, "made", engine=engine)
+    assert contents(Path("made")) == whole
+
+
+def test_an_input_that_changes_while_parts_are_made_is_noticed(inputs, monkeypatch):
+    recipe = recipe_with("given", "base.jsonl")
+
+    def made_late(recipe, index, advance):
+        found = shard(recipe, index)
+        if index == 1:
+            replace("base.jsonl")
+        return found
+
+    monkeypatch.setattr(generation, "shard", made_late)
+    with pytest.raises(UnskewError, match=r"base\.jsonl has changed since made was begun"):
+        generate(recipe, "made")
+    assert [path.name for path in Path("made/data").iterdir()] == ["train-00000-of-00003.parquet"]
+
+
+def test_workers_notice_it_by_themselves(inputs):
+    """The parent looks when it starts; a worker looks at each part."""
+    recipe = recipe_with("given", "base.jsonl")
+    generate(recipe, "made").parts[1].unlink()
+
+    def change_then_make(recipe, folder, indices):
+        replace("base.jsonl")
+        return processes(2)(recipe, folder, indices)
+
+    before = contents(Path("made"))
+    with pytest.raises(UnskewError, match=r"base\.jsonl has changed since .*made was begun"):
+        generate(recipe, "made", engine=change_then_make)
+    assert contents(Path("made")) == before
+
+
+def test_without_a_record_nothing_is_gone_on_with(inputs):
+    recipe = recipe_with("given", "base")
+    generate(recipe, "made")
+    Path("made", NOTES, RECORD).unlink()
+    with pytest.raises(UnskewError, match="what its parts were made of is not known"):
+        generate(recipe, "made")
+    Path("made", NOTES, RECORD).write_text("[")
+    with pytest.raises(UnskewError, match=r"inputs\.json cannot be read .*; choose a new folder"):
+        generate(recipe, "made")
+
+
+def test_stopped_before_the_record_it_begins_anew(inputs):
+    recipe = recipe_with("given", "base")
+    whole = contents(generate(recipe, "whole").folder)
+    Path("made").mkdir()
+    Path("made/recipe.json").write_text(recipe.to_json())
+    generate(recipe, "made")
+    assert contents(Path("made")) == whole
+
+
+def test_a_recipe_without_inputs_has_no_record(inputs):
+    assert not Path("base", NOTES, RECORD).exists()
+
+
+def test_names_of_recipes_and_tables_have_contents_too():
+    assert content_of("karel/while-in-if") != content_of("karel/uniform-test")
+    assert content_of("karel/problems")
+
+
+@pytest.mark.parametrize("kind", ["given", "exclude"])
+def test_a_part_of_a_dataset_that_is_not_what_it_was(inputs, kind):
+    keys._keys_in.cache_clear()
+    part = Path("base/data/train-00001-of-00003.parquet")
+    shutil.copy("other/data/train-00001-of-00003.parquet", part)
+    with pytest.raises(UnskewError, match=r"00001-of-00003\.parquet is not what its checksum says"):
+        generate(recipe_with(kind, "base"), "made")
+    assert not list(Path("made").rglob("*00001*"))
+
+
+def test_excluded_keys_are_those_of_now(inputs):
+    before = excluded_keys("base.jsonl", make)
+    replace("base.jsonl")
+    assert not np.array_equal(excluded_keys("base.jsonl", make), before)
+
+
+def test_an_input_that_is_not_there_leaves_no_folder(inputs):
+    for recipe in (recipe_with("given", "nowhere.jsonl"), recipe_with("exclude", "nowhere.jsonl")):
+        with pytest.raises(UnskewError, match=r"nowhere\.jsonl does not exist"):
+            generate(recipe, "made")
+    with pytest.raises(UnskewError, match="never ends"):
+        generate(recipe_with("exclude", "karel/msr"), "made")
+    assert not Path("made").exists()
+
+
+# A bad row is named by its file and its number there.
+
+
+def spoil(path: Path, row: int, program: str | None) -> None:
+    """Put a program in the place of the row-th, counted from 1."""
+    table = pq.read_table(path)
+    programs = table["program"].to_pylist()
+    programs[row - 1] = program
+    column = table.column_names.index("program")
+    pq.write_table(table.set_column(column, "program", pa.array(programs)), path)
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("DEF run m( jump m)", "'jump' is no token"),
+        ("DEF run m( move", "this is no program"),
+        (" ".join(["move"] * 300), "more than 256 tokens"),
+    ],
+)
+def test_a_bad_row_of_a_file(inputs, program, said, monkeypatch):
+    monkeypatch.setattr(generation, "DERIVED_AT_ONCE", 10)
+    spoil(Path("base.parquet"), 38, program)
+    with pytest.raises(UnskewError, match=rf"^base\.parquet row 38: .*{said}"):
+        generate(recipe_with("given", "base.parquet"), "made")
+
+
+def test_a_row_without_a_program(inputs):
+    spoil(Path("base.parquet"), 38, None)
+    with pytest.raises(UnskewError, match=r"base\.parquet: .*the first is row 38"):
+        generate(recipe_with("given", "base.parquet"), "made")
+
+
+def test_a_bad_row_of_one_of_several_files(inputs):
+    shutil.copy("other.parquet", "base-files/b.parquet")
+    spoil(Path("base-files/b.parquet"), 7, "DEF run m( jump m)")
+    recipe = Recipe("karel/uniform", 120, {"tries": 200}, given="base-files", shard_size=25)
+    with pytest.raises(UnskewError, match=r"^base-files/b\.parquet row 7: 'jump'"):
+        generate(recipe, "made", engine=processes(2))
+
+
+def test_a_bad_line_of_jsonl(inputs):
+    lines = Path("base.jsonl").read_text().splitlines()
+    lines[40] = json.dumps({"program": "DEF run m( jump m)"})
+    Path("base.jsonl").write_text("\n".join(lines))
+    with pytest.raises(UnskewError, match=r"^base\.jsonl row 41: .*jump"):
+        generate(recipe_with("given", "base.jsonl"), "made")
+
+
+def test_a_bad_row_of_a_part(inputs):
+    part = Path("base/data/train-00001-of-00003.parquet")
+    spoil(part, 3, "DEF run m( jump m)")
+    manifest = json.loads(Path("base/manifest.json").read_text())
+    manifest["parts"][1]["sha256"] = sha256(part)
+    Path("base/manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(
+        UnskewError, match=r"^base/data/train-00001-of-00003\.parquet row 3: 'jump'"
+    ):
+        generate(recipe_with("given", "base"), "made")
