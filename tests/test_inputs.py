@@ -160,6 +160,19 @@ def test_a_part_of_a_dataset_that_is_not_what_it_was(inputs, kind):
     assert not list(Path("made").rglob("*00001*"))
 
 
+@pytest.mark.parametrize("name", INPUTS)
+def test_every_form_of_an_excluded_input_leaves_the_same_out(inputs, name):
+    found = generate(recipe_with("exclude", name), "made").tally.dropped
+    assert found[f"is in {name}"] > 0
+    assert np.array_equal(excluded_keys(name, make, "karel/msr"), excluded_keys("base", make))
+
+
+def test_a_file_without_keys_leaves_nothing_out_and_is_refused(inputs):
+    Path("x.jsonl").write_text('{"x": 1}\n')
+    with pytest.raises(UnskewError, match=r"x\.jsonl has no column 'program' to tell"):
+        generate(recipe_with("exclude", "x.jsonl"), "made")
+
+
 def test_excluded_keys_are_those_of_now(inputs):
     before = excluded_keys("base.jsonl", make)
     replace("base.jsonl")

@@ -1,6 +1,7 @@
 """Datasets made on a real Ray cluster of several nodes, of which one dies: the same files."""
 
 import contextlib
+import http.server
 import threading
 import time
 
@@ -8,7 +9,7 @@ import pytest
 
 from tests.test_engines import contents
 from unskew import Recipe, UnskewError, generate
-from unskew.engines import ray_cluster
+from unskew.engines import _knock, ray_cluster
 
 ray = pytest.importorskip("ray")
 from ray.cluster_utils import Cluster  # noqa: E402 - only where Ray is
@@ -31,6 +32,7 @@ def cluster(monkeypatch):
 @pytest.mark.filterwarnings("ignore")
 def test_a_node_that_dies_changes_nothing(cluster, tmp_path):
     made, nodes = cluster
+    _knock(made.address)
     plain = generate(RECIPE, tmp_path / "plain")
     killed = threading.Event()
     done_by_then: list[int] = []
@@ -56,3 +58,11 @@ def test_a_node_that_dies_changes_nothing(cluster, tmp_path):
 def test_a_cluster_that_is_not_there_is_one_line(tmp_path):
     with pytest.raises(UnskewError, match=r"no Ray cluster at 127\.0\.0\.1:1 .*ray start --head"):
         generate(RECIPE, tmp_path / "made", engine=ray_cluster("127.0.0.1:1"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_ray_is_told_from_it():
+    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as other:
+        threading.Thread(target=other.handle_request, daemon=True).start()
+        with pytest.raises(UnskewError, match="what answers there is not Ray"):
+            ray_cluster(f"127.0.0.1:{other.server_port}")

@@ -1,9 +1,11 @@
-"""Addresses of object stores, ``s3://bucket/prefix?option=value``, and connecting to them."""
+"""Object stores: their addresses, ``s3://bucket/prefix?option=value``, connecting, and errors."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -16,6 +18,18 @@ OPTIONS = ("endpoint_override", "scheme", "region")  # of S3; pyarrow has the sa
 # Three tries of a store that takes a connection and says nothing: a quarter of a minute.
 TRIES, CONNECT_SECONDS, ANSWER_SECONDS = 3, 3, 5
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://|(s3|gs):/")
+_FAULT = re.compile(r"AWS Error (?P<code>\w+)|Bucket '.*' not found")
+_DETAIL = re.compile(
+    r" operation: (?!No response body)(?P<detail>.+?)(; Details|\.? \(Request|\.?$)"
+)
+_CREDENTIALS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+_STEPS = {
+    "NO_SUCH_BUCKET": "make the bucket first, or check its name",
+    "NETWORK_CONNECTION": "check the network and AWS_ENDPOINT_URL, and run the same command again",
+    "ACCESS_DENIED": f"{_CREDENTIALS}, and what they may do",
+    "INVALID_ACCESS_KEY_ID": _CREDENTIALS,
+    "SIGNATURE_DOES_NOT_MATCH": _CREDENTIALS,
+}
 
 
 @dataclass(frozen=True)
@@ -84,3 +98,19 @@ def connect(address: Address) -> Any:
         request_timeout=ANSWER_SECONDS,
         retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=TRIES),
     )
+
+
+@contextmanager
+def store_errors(path: object) -> Iterator[None]:
+    """Turn the errors of a store into one line; those of the file itself stay what they are."""
+    try:
+        yield
+    except OSError as error:
+        fault = _FAULT.search(str(error))
+        if fault is None:
+            raise
+        code = fault["code"] or "NO_SUCH_BUCKET"
+        step = _STEPS.get(code, "check the address and the store")
+        said = _DETAIL.search(str(error))
+        detail = f" ({said['detail']})" if said else ""
+        raise UnskewError(f"{path}: {code.lower().replace('_', ' ')}{detail}; {step}") from error

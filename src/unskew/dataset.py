@@ -9,10 +9,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from unskew.addresses import store_errors
 from unskew.batch import Batch
 from unskew.errors import UnskewError
 from unskew.recipe import Recipe
-from unskew.store import Place, parquet_file, place, plain_errors, sha256, store_errors
+from unskew.store import Place, parquet_file, place, plain_errors, sha256
 from unskew.tally import Tally
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ class Dataset:
             return cls(path, recipe, manifest["rows"], parts, tally, rows, checksums)
         except FileNotFoundError:
             raise UnskewError(f"{path} is not finished; run its generate command again") from None
+        except PermissionError:
+            raise UnskewError(
+                f"{path / MANIFEST}: Permission denied; check its permissions"
+            ) from None
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise UnskewError(
                 f"{path / MANIFEST} cannot be read ({type(error).__name__}: {error}); "

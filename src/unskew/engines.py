@@ -55,6 +55,10 @@ def ray_cluster(address: str | None = None) -> Engine:
     Every node must see the folder: a shared file system, or an object store. A part whose node
     dies is made by another one.
     """
+    if address is not None:
+        _ray(address)  # a cluster that is not there is refused before anything is written
+    else:
+        _import_ray()
 
     def run(recipe: Recipe, folder: Place, indices: Sequence[int]) -> Iterator[int]:
         ray = _ray(address)
@@ -75,6 +79,9 @@ def ray_cluster(address: str | None = None) -> Engine:
 
 
 AT_ONCE = 1000  # parts that are handed to Ray at a time
+# Ray speaks HTTP/2: who sends its first words and a frame of settings gets one in answer.
+_SETTINGS = b"\x04"
+_HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + _SETTINGS + bytes(5)
 LOST_NODES = 20  # times that a part is begun again because its node died
 
 
@@ -84,12 +91,17 @@ def _on_a_node(recipe: str, folder: str, index: int) -> dict[str, Any]:
     return answer(Recipe.from_dict(json.loads(recipe)), place(folder), index)
 
 
-def _ray(address: str | None) -> Any:
-    """Return Ray, connected."""
+def _import_ray() -> Any:
     try:
         import ray
     except ImportError:
         raise UnskewError("there is no Ray here; pip install 'unskew[ray]'") from None
+    return ray
+
+
+def _ray(address: str | None) -> Any:
+    """Return Ray, connected."""
+    ray = _import_ray()
     if ray.is_initialized():
         return ray
     try:
@@ -105,10 +117,14 @@ def _ray(address: str | None) -> Any:
 
 
 def _knock(address: str | None) -> None:
-    """See whether anyone is there: Ray ends the whole process when no one is."""
+    """See whether Ray is there: else it ends the whole process, or waits for ever."""
     host, _, port = (address or "").removeprefix("ray://").rpartition(":")
-    if host and port.isdecimal():
-        socket.create_connection((host, int(port)), timeout=10).close()
+    if not (host and port.isdecimal()):
+        return
+    with socket.create_connection((host, int(port)), timeout=10) as door:
+        door.sendall(_HELLO)
+        if door.recv(9)[3:4] != _SETTINGS:
+            raise ConnectionError("what answers there is not Ray")
 
 
 def _numbers(answers: Iterable[dict[str, Any]]) -> Iterator[int]:

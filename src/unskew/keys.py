@@ -115,16 +115,19 @@ def split_of(hashes: NDArray[np.uint64], recipe: Recipe) -> NDArray[np.int64]:
 
 def excluded_by(recipe: Recipe, make: Make) -> Excluded:
     """Return the keys that a recipe leaves out, by the name of what they are in."""
-    return {name: excluded_keys(name, make) for name in recipe.exclude}
+    return {name: excluded_keys(name, make, recipe.source) for name in recipe.exclude}
 
 
-def excluded_keys(name: str, make: Make) -> NDArray[np.uint64]:
-    """Return the keys of a dataset, a file or a named recipe, sorted."""
-    return _keys_in(name, content_of(name), make)
+def excluded_keys(name: str, make: Make, source: str = "") -> NDArray[np.uint64]:
+    """Return the keys of a dataset, a file or a named recipe, sorted.
+
+    What is of no domain by itself, such as a file of programs alone, is read as of ``source``'s.
+    """
+    return _keys_in(name, content_of(name), make, source)
 
 
 @cache
-def _keys_in(name: str, _: str, make: Make) -> NDArray[np.uint64]:
+def _keys_in(name: str, _: str, make: Make, source: str) -> NDArray[np.uint64]:
     """Return the keys of what has this content; they are read again when it has another."""
     recipe = find_recipe(name)
     if recipe is not None:
@@ -134,7 +137,15 @@ def _keys_in(name: str, _: str, make: Make) -> NDArray[np.uint64]:
     opened = open_target(name)
     if opened.dataset is not None:
         opened.dataset.check_parts()
-    found = [key_hashes(batch, opened.domain) for batch in opened.read(None)]
+    domain = opened.domain or domain_of(source)
+    found = []
+    for batch in opened.read(None):
+        columns = Batch.from_arrow(batch.to_arrow()) if domain and batch.is_plain else batch
+        if domain and domain.key and domain.key not in columns.columns:
+            raise UnskewError(
+                f"{name} has no column {domain.key!r} to tell its examples by; name one that has"
+            )
+        found.append(key_hashes(columns, domain))
     return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
 
 

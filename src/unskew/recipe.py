@@ -198,8 +198,15 @@ class Recipe:
         """Read a recipe file."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise UnskewError(f"recipe {path} cannot be read: {error}") from error
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise UnskewError(
+                f"recipe {path} cannot be read ({reason}); check the path and its permissions"
+            ) from error
+        except ValueError as error:
+            raise UnskewError(
+                f"recipe {path} cannot be read ({error}); mend it, or begin with a recipe.json"
+            ) from error
         if not isinstance(data, dict):
             raise UnskewError(f"recipe {path} is no JSON object; start from a recipe.json")
         return cls.from_dict(data)

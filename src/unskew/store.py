@@ -9,7 +9,6 @@ object is put whole.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,22 +17,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
 
 from unskew import files
-from unskew.addresses import connect, is_address, read_address
-from unskew.errors import UnskewError
+from unskew.addresses import connect, is_address, read_address, store_errors
 
 AT_ONCE = 1 << 23  # bytes asked for at a time when an object is read through
-_FAULT = re.compile(r"AWS Error (?P<code>\w+)|Bucket '.*' not found")
-_DETAIL = re.compile(
-    r" operation: (?!No response body)(?P<detail>.+?)(; Details|\.? \(Request|\.?$)"
-)
-_CREDENTIALS = "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
-_STEPS = {
-    "NO_SUCH_BUCKET": "make the bucket first, or check its name",
-    "NETWORK_CONNECTION": "check the network and AWS_ENDPOINT_URL, and run the same command again",
-    "ACCESS_DENIED": f"{_CREDENTIALS}, and what they may do",
-    "INVALID_ACCESS_KEY_ID": _CREDENTIALS,
-    "SIGNATURE_DOES_NOT_MATCH": _CREDENTIALS,
-}
 
 
 @dataclass(frozen=True)
@@ -201,19 +187,3 @@ def plain_errors(path: Place, *, reading: bool = False) -> Iterator[None]:
     else:
         with store_errors(path):
             yield
-
-
-@contextmanager
-def store_errors(path: Place | str) -> Iterator[None]:
-    """Turn the errors of a store into one line; those of the file itself stay what they are."""
-    try:
-        yield
-    except OSError as error:
-        fault = _FAULT.search(str(error))
-        if fault is None:
-            raise
-        code = fault["code"] or "NO_SUCH_BUCKET"
-        step = _STEPS.get(code, "check the address and the store")
-        said = _DETAIL.search(str(error))
-        detail = f" ({said['detail']})" if said else ""
-        raise UnskewError(f"{path}: {code.lower().replace('_', ' ')}{detail}; {step}") from error
