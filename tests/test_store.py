@@ -392,6 +392,25 @@ def test_a_store_that_says_nothing(refused, monkeypatch):
         assert time.monotonic() - began < 8
 
 
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("google::cloud::Status(UNAVAILABLE: Retry policy", "GOOGLE_APPLICATION_CREDENTIALS"),
+        ("Bucket 'b' not found", "no such bucket; make the bucket first"),
+        ("AWS Error UNKNOWN (HTTP status 301) during HeadObject operation: No response", "unknown"),
+    ],
+)
+def test_other_answers_of_stores_are_one_line_too(said, expected):
+    with pytest.raises(UnskewError, match=expected) as caught, addresses.store_errors("s3://b/x"):
+        raise OSError(said)
+    assert str(caught.value).startswith("s3://b/x: ")
+
+
+def test_what_is_wrong_with_a_file_is_not_said_of_its_store():
+    with pytest.raises(OSError, match="Corrupt"), addresses.store_errors("s3://b/x"):
+        raise OSError("Corrupt snappy compressed data")
+
+
 class _Denies(http.server.BaseHTTPRequestHandler):
     """Answers as S3 does to whoever may not ask."""
 

@@ -18,7 +18,9 @@ OPTIONS = ("endpoint_override", "scheme", "region")  # of S3; pyarrow has the sa
 # Three tries of a store that takes a connection and says nothing: a quarter of a minute.
 TRIES, CONNECT_SECONDS, ANSWER_SECONDS = 3, 3, 5
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://|(s3|gs):/")
-_FAULT = re.compile(r"AWS Error (?P<code>\w+)|Bucket '.*' not found")
+_FAULT = re.compile(
+    r"AWS Error (?P<code>\w+)|google::cloud::Status\((?P<status>\w+)|Bucket '.*' not found"
+)
 _DETAIL = re.compile(
     r" operation: (?!No response body)(?P<detail>.+?)(; Details|\.? \(Request|\.?$)"
 )
@@ -81,7 +83,7 @@ def connect(address: Address) -> Any:
 
     bucket = address.key.partition("/")[0]
     if address.scheme == "gs":
-        limit = f"retry_limit_seconds={TRIES * ANSWER_SECONDS}"
+        limit = f"retry_limit_seconds={ANSWER_SECONDS}"
         return fs.FileSystem.from_uri(f"gs://{bucket}?{limit}")[0]
     options = dict(parse_qsl(address.options.removeprefix("?")))
     by_environment = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
@@ -109,8 +111,9 @@ def store_errors(path: object) -> Iterator[None]:
         fault = _FAULT.search(str(error))
         if fault is None:
             raise
-        code = fault["code"] or "NO_SUCH_BUCKET"
-        step = _STEPS.get(code, "check the address and the store")
+        code = fault["code"] or fault["status"] or "NO_SUCH_BUCKET"
+        other = "the network and GOOGLE_APPLICATION_CREDENTIALS" if fault["status"] else "the store"
+        step = _STEPS.get(code, f"check the address, {other}")
         said = _DETAIL.search(str(error))
         detail = f" ({said['detail']})" if said else ""
         raise UnskewError(f"{path}: {code.lower().replace('_', ' ')}{detail}; {step}") from error
