@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 
 from tests.naive import karel as naive
-from unskew.domains.karel import Status, run, to_picture, to_tokens, world
+from unskew.domains.karel import DOMAIN, Status, run, to_picture, to_tokens, world
 from unskew.domains.karel import problems as module
 from unskew.domains.karel.problems import Problem, problems, read_problem, write_problem
+from unskew.domains.karel.world import from_bytes
 from unskew.errors import UnskewError
+from unskew.generation import generate
+from unskew.recipe import Recipe
+from unskew.targets import open_target
 
 SHIPPED = problems()
 FOLDER = Path(module.__file__).with_name("problems")
@@ -286,3 +290,74 @@ def test_bad_files_are_refused_with_a_reason(text: str, reason: str) -> None:
     assert reason in message
     assert message.startswith("mine, ")
     assert "\n" not in message
+
+
+# Text files of one's own.
+
+OWN = """# Walk to the wall.
+== program
+def main():
+    while(frontIsClear()): move()
+    putMarker()
+== before
+ .  .  .
+>.  .  .
+"""
+
+
+def opened(tmp_path, text, name="my.txt"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    target = open_target(str(path))
+    return target, [row for batch in target.read(None) for row in batch.examples()]
+
+
+def test_a_world_after_is_what_the_program_makes(tmp_path):
+    target, rows = opened(tmp_path, OWN)
+    assert target.domain is DOMAIN
+    assert to_picture(from_bytes(rows[0]["outputs"])[0]).splitlines()[1].strip() == ".  . >1"
+    assert "putMarker()" in DOMAIN.show(rows[0])
+    assert list(DOMAIN.trace(rows[0]))[-1] == "pair 1 ends as the example says"
+
+
+def test_a_problem_without_a_program_is_drawn_and_not_traced(tmp_path):
+    text = "== before\n .  .\n>.  .\n== after\n .  .\n>1  .\n"
+    _, rows = opened(tmp_path, text)
+    assert DOMAIN.show(rows[0]).strip().startswith("pair 1")
+    with pytest.raises(UnskewError, match="no program; there is nothing to trace"):
+        list(DOMAIN.trace(rows[0]))
+
+
+@pytest.mark.parametrize(
+    ("text", "programs"),
+    [
+        ("def main():\n    move()\n", ["DEF run m( move m)"]),
+        ("DEF run m( move m)\n\nDEF run m( turnLeft m)\n",
+         ["DEF run m( move m)", "DEF run m( turnLeft m)"]),
+    ],
+)  # fmt: skip
+def test_programs_alone_are_read(tmp_path, text, programs):
+    _, rows = opened(tmp_path, text)
+    assert [row["program"] for row in rows] == programs
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty; write a program"),
+        ("def main(: x", "found ':', expected"),
+        ("DEF run m( move m)\nDEF run m( jump m)\n", "line 2: .*found 'jump'"),
+        (OWN.replace("putMarker()", "move()"), "line 6: the program does not end there .wall"),
+    ],
+)
+def test_what_is_no_text_of_karel_is_refused(tmp_path, text, said):
+    with pytest.raises(UnskewError, match=said):
+        opened(tmp_path, text)
+
+
+def test_worlds_are_made_for_programs_of_a_text_or_a_jsonl(tmp_path):
+    (tmp_path / "p.txt").write_text("DEF run m( move m)\n" * 3)
+    (tmp_path / "p.jsonl").write_text('{"program": "DEF run m( move m)"}\n' * 3)
+    for name in ("p.txt", "p.jsonl"):
+        recipe = Recipe("karel/uniform", 3, given=str(tmp_path / name))
+        assert len(generate(recipe, tmp_path / f"made-{name}")) == 3

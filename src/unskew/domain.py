@@ -48,7 +48,8 @@ class Domain:
     says which rows are right.
 
     A domain may leave out the rest. ``read_row`` makes an example of a row in any form that the
-    domain knows, and None of any other row; ``are_examples`` says whether a table is all examples
+    domain knows, and None of any other row; ``read_text`` makes such rows of a text file and its
+    name; ``are_examples`` says whether a table is all examples
     as it stands, so that its rows need not be read one by one; ``write_row`` makes plain JSON of
     an example that is not that already; ``forms`` are those of others, by name, each a function
     of an example and its number. ``trace`` yields an example step by step, as text; ``draw``
@@ -67,6 +68,7 @@ class Domain:
     show: Callable[[Mapping[str, Any]], str]
     check: Callable[[Batch], NDArray[np.bool_]]
     read_row: Callable[[Mapping[str, Any]], dict[str, Any] | None] | None = None
+    read_text: Callable[[str, str], list[dict[str, Any]]] | None = None
     are_examples: Callable[[Batch], bool] | None = None
     write_row: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
     forms: Mapping[str, Callable[[Mapping[str, Any], int], dict[str, Any]]] = field(

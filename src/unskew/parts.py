@@ -146,6 +146,7 @@ def _parquet(table: pa.Table) -> bytes:
     import pyarrow.parquet as pq
 
     buffer = pa.BufferOutputStream()
-    pq.write_table(table, buffer, compression="zstd")
+    # Zstandard would be 40 % smaller and take twice as long, more than a tenth of the drawing.
+    pq.write_table(table, buffer, compression="snappy")
     data: bytes = buffer.getvalue().to_pybytes()
     return data

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _ROWS, _TABLE_ROWS = 4096, 1 << 16  # a batch of plain examples, of a table
 FILES = (".parquet", ".jsonl")
+TEXT = ".txt"  # of a domain whose examples people write by hand
 
 
 @dataclass
@@ -94,7 +95,7 @@ def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int) -> Targ
     if settings:
         raise UnskewError(f"{name} takes no settings ({', '.join(settings)}); only sources do")
     short = isinstance(path, Path) and len(path.parts) <= 2
-    if not exists and short and path.suffix not in FILES:
+    if not exists and short and path.suffix not in (*FILES, TEXT):
         raise unknown("source or file", name, source_names())
     return _open_path(path)
 
@@ -132,6 +133,8 @@ def _open_path(path: Place) -> Target:
             raise UnskewError(f"{path} does not exist; check the path")
         if path.is_dir() and (path / RECIPE).is_file():
             return _open_dataset(Dataset.open(path))
+        if path.is_file() and path.suffix == TEXT:
+            return _open_text(path)
         files = [path] if path.is_file() else files_below(path)
     readable = [file for file in files if file.suffix in FILES]
     if not readable:
@@ -150,6 +153,22 @@ def _open_path(path: Place) -> Target:
             return _digest(f"{file.name} {known_sha256(file, stamp(file))}" for file in readable)
 
     return Target(str(path), read, domain, content=content, where=lambda row: _where(row, sizes()))
+
+
+def _open_text(path: Place) -> Target:
+    """Open a text file of the domain that reads such."""
+    with plain_errors(path, reading=True), path.open("rb") as file:
+        text = file.read().decode("utf-8-sig", "replace")
+    domain = next(d for d in map(load_domain, domain_names()) if d.read_text is not None)
+    rows = domain.read_text(text, str(path)) if domain.read_text is not None else []
+    batch = Batch.from_arrow(Batch.of(rows).to_arrow())
+    return Target(
+        str(path),
+        lambda n: _first(iter([batch]), n),
+        domain,
+        content=lambda: _digest([text]),
+        where=lambda row: f"{path} row {row + 1}",
+    )
 
 
 def _digest(lines: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from unskew.domain import Domain
 from unskew.domains.karel import (
     drawing,
     examples,
+    problems,
     recipes,
     records,
     salient,
@@ -40,6 +41,7 @@ DOMAIN = Domain(
     show=showing.show,
     check=examples.check,
     read_row=records.read_row,
+    read_text=problems.read_text,
     are_examples=records.are_examples,
     write_row=records.write_row,
     forms={"records": records.numbered_record},

@@ -36,10 +36,12 @@ def show(example: Mapping[str, Any], width: int | None = None) -> str:
     width = width or _columns()
     if INPUTS not in example:  # a table of programs alone
         return "\n".join(_indented(readable_lines(parse_tokens(example[PROGRAM])), width))
-    program, befores, afters = _parts(example)
+    befores, afters = _worlds(example)
     pairs = enumerate(zip(befores, afters, strict=True), start=1)
     blocks = [[f"pair {number}", *_pair(*pair, width)] for number, pair in pairs]
-    listing = _indented(readable_lines(program), width)
+    listing = []
+    if PROGRAM in example:  # a problem may have none yet
+        listing = _indented(readable_lines(parse_tokens(example[PROGRAM])), width)
     return "\n".join([*listing, *_flowed(blocks, width)])
 
 
@@ -109,12 +111,19 @@ class _Frames:
 
 
 def _parts(example: Mapping[str, Any]) -> tuple[Program, NDArray[np.uint8], NDArray[np.uint8]]:
+    missing = [name for name in (PROGRAM, INPUTS) if name not in example]
+    if missing:
+        raise UnskewError(f"the example has no {missing[0]}; there is nothing to trace")
+    return parse_tokens(example[PROGRAM]), *_worlds(example)
+
+
+def _worlds(example: Mapping[str, Any]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     befores, afters = from_bytes(example[INPUTS]), from_bytes(example[OUTPUTS])
     if len(befores) != len(afters):
         raise UnskewError(
             f"the example has {len(befores)} inputs and {len(afters)} outputs; give pairs"
         )
-    return parse_tokens(example[PROGRAM]), befores, afters
+    return befores, afters
 
 
 def _columns() -> int:
