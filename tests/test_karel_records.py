@@ -214,7 +214,7 @@ def test_a_run_that_crashes_is_refused():
         {"program": "DEF run m( move m)", "inputs": [1], "outputs": [2]},
         {"program": 3, "inputs": b"", "outputs": b""},
         {"guid": 1, "examples": []},
-        {"program": "DEF run m( move m)", "answer": 1},
+        {"program": "def run(): move()", "answer": 1},
     ],
 )
 def test_rows_of_others_are_not_taken_for_karel(row):
