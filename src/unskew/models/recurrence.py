@@ -33,7 +33,7 @@ class _Recurrence(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, gates: Tensor, weights: Tensor, fused: bool) -> Tensor:
         members, steps, rows, width = gates.shape
-        forward_cell, _ = _cells(fused)
+        cell_forward, _ = _cells(fused)
         states = gates.new_zeros(members, steps + 1, rows, width // 4)
         active = torch.empty_like(gates)  # the gates after their non-linearities
         # One tensor a step: a fused cell may not write into a tensor that it also reads.
@@ -41,7 +41,7 @@ class _Recurrence(torch.autograd.Function):
         for t in range(steps):
             cells.append(torch.empty_like(cells[0]))
             recurrent = torch.bmm(states[:, t], weights)
-            forward_cell(
+            cell_forward(
                 gates[:, t], recurrent, cells[t], active[:, t], cells[t + 1], states[:, t + 1]
             )
         ctx.fused = fused
@@ -53,21 +53,28 @@ class _Recurrence(torch.autograd.Function):
         (d_states,) = grads
         active, states, weights, *cells = ctx.saved_tensors
         steps = active.shape[1]
-        _, backward_cell = _cells(ctx.fused)
+        _, cell_backward = _cells(ctx.fused)
         d_gates = torch.empty_like(active)
         d_hidden = torch.zeros_like(states[:, 0])
         d_cell = torch.zeros_like(cells[0])
         back = weights.transpose(1, 2)
         for t in reversed(range(steps)):
             d_state, this = d_states[:, t], active[:, t]
-            backward_cell(d_hidden, d_state, d_cell, this, cells[t], cells[t + 1], d_gates[:, t])
+            cell_backward(d_hidden, d_state, d_cell, this, cells[t], cells[t + 1], d_gates[:, t])
             if t:
                 d_hidden = torch.bmm(d_gates[:, t], back)
         before = states[:, :-1].flatten(1, 2)
         return d_gates, torch.bmm(before.transpose(1, 2), d_gates.flatten(1, 2)), None
 
 
-def _forward_cell(
+def lstm_cell(gates: Tensor, recurrent: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the new state and the new cell (float32) of one step, for decoding."""
+    i, f, g, o = (gates.float() + recurrent.float()).chunk(4, dim=-1)
+    new = f.sigmoid() * cell + i.sigmoid() * g.tanh()
+    return (o.sigmoid() * new.tanh()).to(gates.dtype), new
+
+
+def forward_cell(
     gates: Tensor, recurrent: Tensor, cell: Tensor, active: Tensor, new_cell: Tensor, state: Tensor
 ) -> None:
     """One step, written in place: the activated gates, the new cell (float32), the new state."""
@@ -79,7 +86,7 @@ def _forward_cell(
     state.copy_(o * new.tanh())
 
 
-def _backward_cell(
+def backward_cell(
     d_hidden: Tensor,
     d_state: Tensor,
     d_cell: Tensor,
@@ -113,5 +120,5 @@ def _store(gates: Tensor, *pieces: Tensor) -> None:
 def _cells(fused: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the two cells, plain or each fused into one kernel."""
     if not fused:
-        return _forward_cell, _backward_cell
-    return torch.compile(_forward_cell), torch.compile(_backward_cell)
+        return forward_cell, backward_cell
+    return torch.compile(forward_cell), torch.compile(backward_cell)

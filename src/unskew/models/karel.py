@@ -1,0 +1,210 @@
+"""The Karel synthesizer (section 5, after Bunel et al. 2018): from pairs of worlds to programs.
+
+Each pair of worlds goes through convolutions to an embedding. For each pair an LSTM reads that
+embedding and the program's last token at every step; the maximum over the pairs gives the next
+token. Three rearrangements leave the function as it is and cost less: the two convolutions that
+read the worlds before and after are one with a block-diagonal weight; the first layer's input
+weight is applied once to every token of the vocabulary and once to every pair, not at every
+step; and the linear layer reads its cells with the channels last, as they lie in memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from unskew.domains.karel.tokens import PAD, VOCABULARY
+from unskew.models.karel_data import CHANNELS, FRAME, expand
+from unskew.models.karel_encoder import CONVOLUTIONS_A_BLOCK, run_convolutions
+from unskew.models.packed import Steps, input_gates, run_packed_lstm
+from unskew.models.recurrence import lstm_cell
+from unskew.streams import stream
+
+TOKENS = len(VOCABULARY)  # PAD, which no program has, also starts and fills a row
+
+
+@dataclass(frozen=True)
+class SynthesizerConfig:
+    """The sizes of the model; the defaults are those of Bunel et al., 12.4 M parameters."""
+
+    channels: int = 64  # half of them read the world before, half the one after
+    blocks: int = 2
+    pair: int = 512
+    token: int = 256
+    hidden: int = 256
+    layers: int = 2
+    seed: int = 0
+
+    @property
+    def convolutions(self) -> int:
+        """Number of convolutions from ``channels`` to ``channels``."""
+        return CONVOLUTIONS_A_BLOCK * self.blocks
+
+    def shapes(self) -> dict[str, tuple[tuple[int, ...], float]]:
+        """Return the shape of each parameter and the bound of its first, uniform values."""
+        half, gates = self.channels // 2, 4 * self.hidden
+        cells = FRAME * FRAME * self.channels
+        reads, inner, cell = (
+            1 / math.sqrt(fan_in) for fan_in in (9 * CHANNELS, 9 * self.channels, cells)
+        )
+        state = 1 / math.sqrt(self.hidden)
+        shapes: dict[str, tuple[tuple[int, ...], float]] = {}
+        for world in ("before", "after"):
+            shapes[f"{world}"] = ((half, CHANNELS, 3, 3), reads)
+            shapes[f"{world}_bias"] = ((half,), reads)
+        for number in range(self.convolutions):
+            shapes[f"convolution{number}"] = ((self.channels, self.channels, 3, 3), inner)
+            shapes[f"convolution{number}_bias"] = ((self.channels,), inner)
+        shapes["pair"] = ((self.pair, cells), cell)
+        shapes["pair_bias"] = ((self.pair,), cell)
+        shapes["tokens"] = ((TOKENS, self.token), 0.1)
+        shapes["from_token"] = ((self.token, gates), state)
+        shapes["from_pair"] = ((self.pair, gates), state)
+        for layer in range(self.layers):
+            if layer:
+                shapes[f"from_below{layer}"] = ((self.hidden, gates), state)
+            shapes[f"recurrent{layer}"] = ((self.hidden, gates), state)
+            shapes[f"gates_bias{layer}"] = ((gates,), state)
+        shapes["start_hidden"] = ((self.layers, self.hidden), 0.1)
+        shapes["start_cell"] = ((self.layers, self.hidden), 0.1)
+        shapes["answer"] = ((self.hidden, TOKENS), state)
+        shapes["answer_bias"] = ((TOKENS,), state)
+        return shapes
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """What a decoder carries from token to token, one entry a layer: (…, pairs, H)."""
+
+    hidden: list[Tensor]
+    cell: list[Tensor]
+
+
+class Synthesizer(nn.Module):
+    """The network. Weights are float32; ``dtype`` says what is computed in."""
+
+    def __init__(self, config: SynthesizerConfig) -> None:
+        """Draw the weights from the config's seed."""
+        super().__init__()
+        self.config = config
+        for name, (shape, bound) in config.shapes().items():
+            drawn = stream(config.seed, "weights", name).uniform(-bound, bound, shape)
+            value = torch.from_numpy(drawn.astype(np.float32))
+            self.register_parameter(name, nn.Parameter(value))
+
+    def encode(self, worlds: Tensor, dtype: torch.dtype) -> Tensor:
+        """Return the embeddings (n, pair) of packed pairs (n, 2, 260)."""
+        x = expand(worlds, dtype).permute(0, 3, 1, 2)  # channels last in memory
+        weights, biases = self._convolutions(dtype)
+        out = run_convolutions(x, weights, biases)
+        cells = out.permute(0, 2, 3, 1).flatten(1)
+        return functional.linear(cells, self._at("pair", dtype), self._at("pair_bias", dtype))
+
+    def _convolutions(self, dtype: torch.dtype) -> tuple[list[Tensor], list[Tensor]]:
+        """Return weights and biases, the two that read worlds as one."""
+        before, after = self._at("before", dtype), self._at("after", dtype)
+        first = torch.cat(
+            [functional.pad(before, (0, 0, 0, 0, 0, CHANNELS)),
+             functional.pad(after, (0, 0, 0, 0, CHANNELS, 0))]
+        )  # fmt: skip
+        first_bias = torch.cat([self._at("before_bias", dtype), self._at("after_bias", dtype)])
+        names = [f"convolution{number}" for number in range(self.config.convolutions)]
+        weights = [first, *(self._at(name, dtype) for name in names)]
+        biases = [first_bias, *(self._at(f"{name}_bias", dtype) for name in names)]
+        last = torch.channels_last
+        return [weight.contiguous(memory_format=last) for weight in weights], biases
+
+    def pair_gates(self, worlds: Tensor, dtype: torch.dtype) -> Tensor:
+        """Return what pairs (B, k, 2, 260) add to the first layer's gates: (B, k, 4H)."""
+        embedded = self.encode(worlds.flatten(0, 1), dtype)
+        return (embedded @ self._at("from_pair", dtype)).view(*worlds.shape[:2], -1)
+
+    def token_gates(self, dtype: torch.dtype) -> Tensor:
+        """Return what each token adds to the first layer's gates, bias included: (TOKENS, 4H)."""
+        return torch.addmm(
+            self._at("gates_bias0", dtype),
+            self._at("tokens", dtype),
+            self._at("from_token", dtype),
+        )
+
+    def logits(
+        self, worlds: Tensor, programs: Tensor, steps: Steps, dtype: torch.dtype
+    ) -> tuple[Tensor, Tensor]:
+        """Read programs (B, L) token by token; return each next token's logits and the token.
+
+        worlds: (B, k, 2, 260); rows go from the longest program to the shortest, as ``steps``
+        lays them out; a row that is shorter than its place has PAD there. Both results have a
+        place for each of its places: (P, TOKENS) in float32, (P,).
+        """
+        pairs = worlds.shape[1]
+        targets = programs.long()[steps.rows, steps.times]
+        tokens = functional.pad(programs.long(), (1, 0), value=PAD)[steps.rows, steps.times]
+        gates = input_gates(self.token_gates(dtype), self.pair_gates(worlds, dtype), tokens, steps)
+        states = gates
+        for layer in range(self.config.layers):
+            if layer:
+                below, bias = self._at(f"from_below{layer}", dtype), f"gates_bias{layer}"
+                gates = torch.addmm(self._at(bias, dtype), states, below)
+            states = run_packed_lstm(
+                gates,
+                self._at(f"recurrent{layer}", dtype),
+                self.get_parameter("start_hidden")[layer],
+                self.get_parameter("start_cell")[layer],
+                [size * pairs for size in steps.sizes],
+            )
+        pooled = states.view(len(steps), pairs, -1).max(dim=1).values
+        return self._answers(pooled, dtype), targets
+
+    def loss(self, worlds: Tensor, programs: Tensor, steps: Steps, dtype: torch.dtype) -> Tensor:
+        """Return the negative log-likelihood of programs, divided by the number of places."""
+        logits, targets = self.logits(worlds, programs, steps, dtype)
+        total = functional.cross_entropy(logits, targets, ignore_index=PAD, reduction="sum")
+        return total / len(steps)
+
+    def start(self, shape: Sequence[int], dtype: torch.dtype) -> Decoding:
+        """Return where decoding begins, for candidates and pairs of this shape."""
+        states = []
+        for name, kind in (("start_hidden", dtype), ("start_cell", torch.float32)):
+            each = self.get_parameter(name)
+            states.append([row.to(kind).expand(*shape, -1).contiguous() for row in each])
+        return Decoding(*states)
+
+    def advance(
+        self, tokens: Tensor, pair_gates: Tensor, before: Decoding, dtype: torch.dtype
+    ) -> tuple[Tensor, Decoding]:
+        """Read one more token (…,) of each candidate; return log-probabilities of the next one.
+
+        pair_gates: (…, k, 4H), of the tokens' shape or one that broadcasts to it.
+        """
+        gates = self.token_gates(dtype)[tokens].unsqueeze(-2) + pair_gates
+        after = Decoding([], [])
+        for layer, (hidden, cell) in enumerate(zip(before.hidden, before.cell, strict=True)):
+            if layer:
+                below = self._at(f"from_below{layer}", dtype)
+                gates = after.hidden[-1] @ below + self._at(f"gates_bias{layer}", dtype)
+            recurrent = hidden @ self._at(f"recurrent{layer}", dtype)
+            new_hidden, new_cell = lstm_cell(gates, recurrent, cell)
+            after.hidden.append(new_hidden)
+            after.cell.append(new_cell)
+        pooled = after.hidden[-1].amax(dim=-2)
+        return self._answers(pooled, dtype).log_softmax(dim=-1), after
+
+    def _answers(self, pooled: Tensor, dtype: torch.dtype) -> Tensor:
+        answer = functional.pad(self._at("answer", dtype), (0, -TOKENS % 8))  # aligned rows
+        answers = (pooled @ answer)[..., :TOKENS] + self._at("answer_bias", dtype)
+        return answers.float()
+
+    def _at(self, name: str, dtype: torch.dtype) -> Tensor:
+        """Return a parameter as it is computed with."""
+        return self.get_parameter(name).to(dtype)
+
+
+def best_dtype(device: torch.device) -> torch.dtype:
+    """Return what training computes in: bfloat16 on a GPU, float32 elsewhere."""
+    return torch.bfloat16 if device.type == "cuda" else torch.float32

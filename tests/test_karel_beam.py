@@ -1,0 +1,164 @@
+"""Decoding: the syntax mask, beam search, and a tiny model that learns."""
+
+import numpy as np
+import pytest
+import torch
+
+from tests.naive import karel as naive_karel
+from tests.naive import karel_syntax as naive
+from tests.test_karel_model import TINY, tasks
+from unskew.domains.karel.compiler import compile_programs
+from unskew.domains.karel.interpreter import run
+from unskew.domains.karel.tokens import IDS, PAD, VOCABULARY, stacked, to_ids
+from unskew.errors import UnskewError
+from unskew.models.karel import Synthesizer, SynthesizerConfig
+from unskew.models.karel_beam import Candidates, beam_search
+from unskew.models.karel_data import Minibatches, Tasks
+from unskew.models.karel_syntax import Unfinished
+from unskew.models.karel_training import StepConfig, TrainingStep
+from unskew.models.packed import Steps
+from unskew.streams import stream
+
+CPU = torch.device("cpu")
+
+
+def allowed_after(tokens: list[str], max_length: int) -> set[str]:
+    state = Unfinished.empty((1,), max_length, CPU)
+    for token in tokens:
+        state = state.after(torch.tensor([IDS[token]]))
+    return {VOCABULARY[i] for i in torch.nonzero(state.allowed()[0]).flatten().tolist()}
+
+
+def test_the_mask_allows_what_the_naive_parser_does_along_random_programs():
+    """Every prefix of random programs, with room to spare, little and none."""
+    rng = stream(0, "syntax")
+    for _ in range(25):
+        program = list(naive_karel.random_program(rng, int(rng.integers(5, 40))))
+        for room in (0, 1, 3, 20):
+            limit = len(program) + room
+            for end in range(len(program)):
+                expected = naive.next_tokens(program[:end], limit)
+                assert allowed_after(program[:end], limit) == expected
+
+
+def test_walks_through_the_mask_are_programs_that_compile():
+    """Uniform steps over what is allowed, at many limits: each ends as a program in time."""
+    generator = torch.Generator().manual_seed(0)
+    for limit in (5, 6, 9, 12, 13, 20, 40, 120, 256):
+        state = Unfinished.empty((200,), limit, CPU)
+        rows = torch.zeros(200, limit, dtype=torch.uint8)
+        for step in range(limit):
+            chances = state.allowed().float()
+            assert (chances.sum(dim=1) > 0).all()
+            tokens = torch.multinomial(chances, 1, generator=generator).squeeze(1)
+            rows[:, step] = tokens
+            state = state.after(tokens)
+        assert state.done().all()
+        assert (compile_programs(rows.numpy()).status == 0).all()
+
+
+def test_a_program_that_cannot_fit_is_refused():
+    with pytest.raises(UnskewError, match="max_length is 4"):
+        Unfinished.empty((1,), 4, CPU)
+
+
+def found(beam: int, max_length: int, n: int = 4, **options) -> Candidates:
+    worlds = tasks(n).worlds[:, :5]
+    return beam_search(Synthesizer(TINY), worlds, beam, max_length, **options)
+
+
+@pytest.mark.parametrize(("beam", "max_length"), [(1, 40), (3, 12), (64, 5), (64, 13), (64, 30)])
+def test_whatever_is_found_is_a_program(beam, max_length):
+    """A beam of random weights: compiles, never twice, ranked; none only where none is left."""
+    made = found(beam, max_length)
+    assert made.programs.shape == (4, beam, max_length)
+    assert (made.scores.diff(dim=1) <= 0).all() or max_length == 5
+    for rows, scores in zip(made.programs, made.scores, strict=True):
+        real = rows[~scores.isneginf()].numpy()
+        assert (rows[scores.isneginf()] == PAD).all()
+        assert len(real) == (5 if max_length == 5 else beam)
+        assert (compile_programs(real).status == 0).all()
+        assert len(np.unique(real, axis=0)) == len(real)
+
+
+def log_probabilities(model: Synthesizer, worlds: torch.Tensor, rows: np.ndarray) -> torch.Tensor:
+    """Of each program for one task, by teacher forcing."""
+    order = np.argsort(-(rows != PAD).sum(axis=1), kind="stable")
+    lengths = (rows[order] != PAD).sum(axis=1).tolist()
+    steps = Steps.of(lengths, CPU)
+    programs = torch.from_numpy(rows[order])
+    same = worlds.expand(len(rows), *worlds.shape)
+    logits, targets = model.logits(same, programs, steps, torch.float32)
+    each = logits.log_softmax(dim=1).gather(1, targets.unsqueeze(1)).squeeze(1)
+    totals = torch.zeros(len(rows)).index_add(0, steps.rows, each)
+    return totals[torch.from_numpy(np.argsort(order))]
+
+
+@torch.no_grad()
+def test_a_beam_wide_enough_finds_every_program_in_its_order():
+    """All 30 programs of at most six tokens, scored by teacher forcing."""
+    every = stacked([to_ids(program) for program in naive.every_program(6)])
+    assert len(every) == 30
+    model = Synthesizer(TINY)
+    worlds = tasks(4).worlds[:, :5]
+    made = beam_search(model, worlds, 64, 6)
+    for task in range(4):
+        expected = log_probabilities(model, worlds[task], every)
+        order = expected.argsort(descending=True)
+        assert torch.equal(made.programs[task, :30], torch.from_numpy(every)[order])
+        assert torch.allclose(made.scores[task, :30], expected[order], atol=1e-5)
+        assert made.scores[task, 30:].isneginf().all()
+
+
+@torch.no_grad()
+def test_a_beam_of_one_is_greedy():
+    model = Synthesizer(TINY)
+    worlds = tasks(3).worlds[:, :5]
+    made = beam_search(model, worlds, 1, 24).programs[:, 0]
+    for task in range(3):
+        program: list[str] = []
+        while naive.missing_tokens(program) != 0 or not program:
+            rows = np.array([[*(IDS[token] for token in program), 1]], dtype=np.uint8)
+            steps = Steps.of([rows.shape[1]], CPU)
+            shown = worlds[task : task + 1]
+            logits, _ = model.logits(shown, torch.from_numpy(rows), steps, torch.float32)
+            choices = sorted(naive.next_tokens(program, 24), key=lambda t: -logits[-1, IDS[t]])
+            program.append(choices[0])
+        assert made[task, : len(program)].tolist() == [IDS[token] for token in program]
+        assert (made[task, len(program) :] == PAD).all()
+
+
+def test_what_is_found_does_not_depend_on_how_many_are_decoded_at_once():
+    whole = found(8, 20, n=7)
+    for at_once in (1, 3):
+        parts = found(8, 20, n=7, at_once=at_once)
+        assert torch.equal(whole.programs, parts.programs)
+        assert torch.allclose(whole.scores, parts.scores, atol=1e-5)
+
+
+def test_a_beam_out_of_range_is_refused():
+    with pytest.raises(UnskewError, match="beam is 65"):
+        found(65, 20)
+
+
+def generalizes(model: Synthesizer, data: Tasks) -> float:
+    """The share of tasks whose greedy program is right on all six pairs."""
+    made = beam_search(model, data.worlds[:, :5], 1, 8).programs[:, 0].numpy()
+    ran = run(made, data.worlds[:, :, 0].reshape(-1, 260).numpy())
+    right = (ran.worlds == data.worlds[:, :, 1].reshape(-1, 260).numpy()).all(axis=1)
+    return float((right & (ran.status == 0)).reshape(len(data), 6).all(axis=1).mean())
+
+
+def test_a_tiny_model_learns_programs_of_up_to_two_actions():
+    """From below 15 % to above 80 % on new worlds; 30 programs, so guessing gives few."""
+    config = SynthesizerConfig(channels=16, blocks=1, pair=32, token=8, hidden=32)
+    model = Synthesizer(config)
+    test = tasks(100, 1, "actions", max_length=2)
+    before = generalizes(model, test)
+    settings = StepConfig(batch=32, rate=8e-3, warmup=0.1, shown=(2, 2))
+    batches = Minibatches(tasks(1000, 0, "actions", max_length=2), 32, (2, 2))
+    step = TrainingStep(model, batches, settings)
+    for number in range(120):
+        step.run(number, number / 120)
+    assert before < 0.15
+    assert generalizes(model, test) > 0.8
