@@ -24,13 +24,16 @@ class PlainSynthesizer(nn.Module):
         self.start_cell = nn.Parameter(torch.zeros(layers, hidden))
         self.answer = nn.Linear(hidden, tokens)
 
-    def forward(self, before: Tensor, after: Tensor, tokens: Tensor) -> Tensor:
-        batch, pairs = before.shape[:2]
+    def encode(self, before: Tensor, after: Tensor) -> Tensor:
         first = self.read_before(before.flatten(0, 1)).relu()
         x = torch.cat([first, self.read_after(after.flatten(0, 1)).relu()], dim=1)
         for one, two, three in self.blocks:
             x = (x + three(two(one(x).relu()).relu())).relu()
-        pair = self.embed_pair(x.flatten(1))
+        return self.embed_pair(x.flatten(1))
+
+    def forward(self, before: Tensor, after: Tensor, tokens: Tensor) -> Tensor:
+        batch, pairs = before.shape[:2]
+        pair = self.encode(before, after)
         steps = tokens.shape[1]
         token = self.embed_token(tokens).repeat_interleave(pairs, dim=0)
         both = torch.cat([token, pair.unsqueeze(1).expand(-1, steps, -1)], dim=2)

@@ -50,9 +50,9 @@ class SynthesizerConfig:
         """Return the shape of each parameter and the bound of its first, uniform values."""
         half, gates = self.channels // 2, 4 * self.hidden
         cells = FRAME * FRAME * self.channels
-        reads, inner, cell = (
-            1 / math.sqrt(fan_in) for fan_in in (9 * CHANNELS, 9 * self.channels, cells)
-        )
+        # Bounds that keep the size of what goes through a ReLU (He et al.) or a linear layer.
+        reads, inner = (math.sqrt(6 / (9 * n)) for n in (CHANNELS, self.channels))
+        cell = math.sqrt(3 / cells)
         state = 1 / math.sqrt(self.hidden)
         shapes: dict[str, tuple[tuple[int, ...], float]] = {}
         for world in ("before", "after"):

@@ -104,7 +104,7 @@ def expand(worlds: Tensor, dtype: torch.dtype) -> Tensor:
         from unskew.models.karel_kernels import expand as expand_on_gpu
 
         return expand_on_gpu(worlds, dtype)
-    worlds = worlds.long()
+    worlds = worlds.short()
     cells = torch.nn.functional.pad(worlds[..., :CELLS].view(-1, 2, SIDE, SIDE), (1, 1, 1, 1))
     cells = cells.unsqueeze(-1)  # (n, 2, 18, 18, 1)
     height, width, position, facing = (

@@ -92,8 +92,14 @@ def tables(device: torch.device) -> Tables:
                 pushed[*at, place] = numbers[name]
             count[at] = len(follow)
             change[at] = sum(need[name] for name in follow) - need[symbol]
-    parts = (part.to(device) for part in (allowed, pushed, count, change))
-    return Tables(*parts, numbers["program"], need["program"])
+    return Tables(
+        allowed.to(device),
+        pushed.to(device),
+        count.to(device),
+        change.to(device),
+        numbers["program"],
+        need["program"],
+    )
 
 
 def _needs(rules: Rules) -> dict[str, int]:

@@ -62,8 +62,9 @@ class TrainingStep:
         self._rate = torch.tensor(config.rate, device=self._device)
         self._optimizer = torch.optim.AdamW(
             model.parameters(),
-            lr=self._rate if self._on_gpu else config.rate,
+            lr=self._rate,
             weight_decay=config.decay,
+            foreach=False,
             fused=self._on_gpu,
             capturable=self._on_gpu,
         )
@@ -78,16 +79,15 @@ class TrainingStep:
 
     def run(self, number: int, progress: float) -> None:
         """Take a step on batch ``number``; ``loss`` then has the loss before it."""
-        choice, rate = self.batches.choice(number), self.config.rate_at(progress)
+        choice = self.batches.choice(number)
+        self._rate.fill_(self.config.rate_at(progress))
         if not self._on_gpu:
-            self._optimizer.param_groups[0]["lr"] = rate
             self._step(choice)
             return
         shown = choice.pairs.shape[1]
         if shown not in self._graphs:
             self._graphs[shown] = self._capture(choice)
         graph, place = self._graphs[shown]
-        self._rate.fill_(rate)
         place.tasks.copy_(choice.tasks)
         place.pairs.copy_(choice.pairs)
         graph.replay()
