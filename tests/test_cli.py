@@ -197,7 +197,7 @@ BAD = {
     "missing option": (("generate", "calculator/dcfg"), "output"),
     "unknown experiment": (("reproduce", "karol"), "unknown experiment"),
     "unknown scale": (("reproduce", "calculator", "--scale", "huge"), "unknown scale"),
-    "no run": (("evaluate", "nowhere"), "does not exist"),
+    "no run": (("evaluate", "nowhere"), "nowhere is no run"),
     "endless training": (("train", "calculator/dcfg", "-o", "r"), "generate a dataset"),
     "no steps": (("train", "rows.jsonl", "-o", "r", "--steps", "0"), "steps is 0"),
     "wrong columns": (("train", "rows.jsonl", "-o", "r"), "expression"),

@@ -159,4 +159,4 @@ def test_a_tiny_model_learns_sixteen_tasks_by_heart():
     )
     for number in range(300):
         step.run(number, number / 300)
-    assert generalizes(model, data) > 0.9
+    assert generalizes(model, data) > 0.8

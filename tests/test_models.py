@@ -14,8 +14,9 @@ from unskew.errors import UnskewError
 from unskew.models.calculator import Expressions, ReaderConfig, Readers
 from unskew.models.checkpoint import load_checkpoint, save_checkpoint
 from unskew.models.recurrence import run_lstms
+from unskew.models.runs import CHECKPOINT
 from unskew.models.scoring import Estimate, accuracies, student_t
-from unskew.models.training import CHECKPOINT, TrainConfig, TrainingData, load_readers, train
+from unskew.models.training import TrainConfig, TrainingData, load_readers, train
 from unskew.streams import stream
 
 CPU = torch.device("cpu")

@@ -34,6 +34,7 @@ app.command()(convert.convert)
 app.command()(resample.resample)
 app.command()(training.train)
 app.command()(training.evaluate)
+app.command()(training.synthesize)
 app.command()(training.reproduce)
 
 

@@ -5,35 +5,131 @@ from __future__ import annotations
 import json
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from unskew.cli.data import Json, Seed
+from unskew.cli.data import By, Json, Seed, Settings, read_settings
 from unskew.cli.progress import Advance, progress
 from unskew.errors import UnskewError, check_range
 
 if TYPE_CHECKING:
     from unskew.models.calculator import Expressions
 
+Number = TypeVar("Number", int, float)
 MIXTURE = tuple(f"calculator/{name}" for name in ("t2t", "dcfg", "rcfg", "bal"))
 
 
 def train(
     datasets: Annotated[
-        list[str], typer.Argument(help="Datasets or files to train on, one after another.")
+        list[str],
+        typer.Argument(help="Datasets or files, one after another; of Karel, or one source."),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the run.")],
-    steps: Annotated[int, typer.Option(help="Optimizer steps.")] = 2000,
-    batch: Annotated[int, typer.Option(help="Examples a step, for each seed.")] = 128,
-    hidden: Annotated[int, typer.Option(help="Size of the LSTM's state.")] = 128,
-    rate: Annotated[float, typer.Option(help="Peak learning rate.")] = 2e-3,
-    seeds: Annotated[int, typer.Option(help="Models to train side by side, one a seed.")] = 1,
+    minutes: Annotated[
+        float | None, typer.Option(help="Train so long; of Karel. The rate falls to its end.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Optimizer steps; of the Calculator 2,000.")
+    ] = None,
+    batch: Annotated[int | None, typer.Option(help="Examples a step; 128, of Karel 2,048.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="Peak learning rate; 0.002, of Karel 0.001.")
+    ] = None,
     seed: Seed = 0,
-    max_length: Annotated[int, typer.Option(help="Longest expression that is read.")] = 64,
+    hidden: Annotated[int, typer.Option(help="Calculator: size of the LSTM's state.")] = 128,
+    seeds: Annotated[int, typer.Option(help="Calculator: models side by side, one a seed.")] = 1,
+    max_length: Annotated[
+        int, typer.Option(help="Calculator: longest expression that is read.")
+    ] = 64,
+    shown: Annotated[
+        str, typer.Option(help="Karel: pairs shown, 5, or 1-5: drawn anew for each batch.")
+    ] = "5",
+    pair: Annotated[int, typer.Option(help="Karel: size of a pair's embedding.")] = 512,
+    reuse: Annotated[
+        int, typer.Option(help="Karel: how often each example of a stream is used.")
+    ] = 1,
+    workers: Annotated[
+        int | None, typer.Option(help="Karel: processes that make a stream; all cores but one.")
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--exclude",
+            metavar="DATASET",
+            help="Karel: leave out its programs; the test sets, unless given. Repeatable.",
+        ),
+    ] = None,
+    exclude_nothing: Annotated[
+        bool, typer.Option("--exclude-nothing", help="Karel: train on test programs too.")
+    ] = False,
+    check: Annotated[
+        str | None, typer.Option(help="Karel: what the run is checked with; karel/msr-val.")
+    ] = None,
+    settings: Settings = None,
+    homogenize: Annotated[
+        list[str] | None,
+        typer.Option(metavar="VARIABLE", help="Karel: homogenize a stream by this; repeatable."),
+    ] = None,
 ) -> None:
-    """Train the Calculator's model. Run again after a stop, it goes on from its checkpoint."""
+    """Train a model, the Calculator's or Karel's. Run again after a stop, it goes on."""
     _need_torch()
+    if _is_karel(datasets):
+        from unskew.cli.karel_models import TrainOptions, train_karel
+        from unskew.models.karel_reading import TEST_SETS
+
+        if exclude and exclude_nothing:
+            raise UnskewError("--exclude and --exclude-nothing contradict each other; give one")
+        excluded = () if exclude_nothing else tuple(exclude or TEST_SETS)
+        options = TrainOptions(
+            datasets, output, minutes, steps, _or(batch, 2048), _or(rate, 1e-3), seed, shown, pair,
+            reuse, workers, excluded, check, read_settings(settings), tuple(homogenize or ()),
+        )  # fmt: skip
+        train_karel(options)
+        return
+    if minutes is not None:
+        raise UnskewError("--minutes is for Karel; give --steps")
+    _train_calculator(
+        datasets, output, _or(steps, 2000), _or(batch, 128), hidden, _or(rate, 2e-3), seeds, seed,
+        max_length,
+    )  # fmt: skip
+
+
+def _or(given: Number | None, default: Number) -> Number:
+    return default if given is None else given
+
+
+def _is_karel(names: list[str]) -> bool:
+    """Whether what is named is of Karel; all of it must be of one domain."""
+    from unskew.names import domain_of, find_recipe
+    from unskew.recipe import Recipe
+    from unskew.targets import open_target
+
+    kinds = set()
+    for name in names:
+        if find_recipe(name) is not None:
+            found = domain_of(name)
+        elif name.endswith(".json"):
+            found = domain_of(Recipe.read(Path(name)).source)
+        else:
+            found = open_target(name).domain
+        kinds.add(found.name if found is not None else "")
+    if len(kinds) > 1:
+        raise UnskewError(f"{', '.join(names)} are of several domains; train on one")
+    return kinds == {"karel"}
+
+
+def _train_calculator(
+    datasets: list[str],
+    output: Path,
+    steps: int,
+    batch: int,
+    hidden: int,
+    rate: float,
+    seeds: int,
+    seed: int,
+    max_length: int,
+) -> None:
     from unskew.models.calculator import ReaderConfig
     from unskew.models.training import Progress, TrainConfig, TrainingData, best_device
     from unskew.models.training import train as run
@@ -65,18 +161,36 @@ def evaluate(
     run: Annotated[Path, typer.Argument(help="Folder of the run.")],
     targets: Annotated[
         list[str] | None,
-        typer.Argument(help="Sources, datasets or files; left out, the paper's equal mixture."),
+        typer.Argument(
+            help="Sources, datasets, files; of Karel named recipes too. Left out, the "
+            "Calculator's equal mixture, or Karel's original test set."
+        ),
     ] = None,
-    n: Annotated[int, typer.Option("-n", help="Examples of each.")] = 10_000,
+    also: Annotated[
+        list[Path] | None, typer.Option(help="Karel: another run beside it; repeatable.")
+    ] = None,
+    n: Annotated[int, typer.Option("-n", help="Examples of each, at most.")] = 10_000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the sources' draws.")] = 10_000,
+    beam: Annotated[int, typer.Option(help="Karel: candidates, 1 to 64.")] = 8,
+    shown: Annotated[int | None, typer.Option(help="Karel: pairs shown; all but one.")] = None,
+    by: By = None,
+    heatmap: Annotated[
+        Path | None, typer.Option(help="Karel: draw runs × datasets to this .png or .svg file.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Score a run: the share of expressions whose value is predicted exactly."""
+    """Score a run: what share of the examples it solves."""
     _need_torch()
+    check_range("n", n, 1)
+    from unskew.models import karel_run
+    from unskew.models.runs import settings as run_settings
+
+    if run_settings(run).get("kind") == karel_run.KIND:
+        _evaluate_karel(run, targets, also, n, beam, shown, by, heatmap, as_json)
+        return
     from unskew.models.scoring import accuracies
     from unskew.models.training import best_device, load_readers
 
-    check_range("n", n, 1)
     model = load_readers(run, best_device())
     scores: dict[str, list[float]] = {}
     names = targets or list(MIXTURE)
@@ -86,6 +200,58 @@ def evaluate(
             scores[name] = accuracies(model, examples).tolist()
             advance(1, name)
     _print_scores(scores, as_json)
+
+
+def _evaluate_karel(
+    run: Path,
+    targets: list[str] | None,
+    also: list[Path] | None,
+    n: int,
+    beam: int,
+    shown: int | None,
+    by: list[str] | None,
+    heatmap: Path | None,
+    as_json: bool,
+) -> None:
+    from unskew.cli.karel_models import evaluate_karel, print_scores
+    from unskew.report import check_picture, write_chart
+    from unskew.report.charts import heatmap as draw
+
+    if heatmap is not None:
+        check_picture(heatmap, page=False)
+    names = targets or ["karel/msr-test"]
+    found = evaluate_karel([run, *(also or [])], names, n, beam, shown, by or [])
+    if as_json:
+        plain = {at: {name: s.to_dict() for name, s in row.items()} for at, row in found.items()}
+        typer.echo(json.dumps(plain, indent=2))
+    else:
+        print_scores(found)
+    if heatmap is not None:
+        cells = [
+            (name, at, each.shares["generalizes"].share)
+            for at, row in found.items()
+            for name, each in row.items()
+        ]
+        write_chart(draw(cells, "dataset", "run", "generalizes"), heatmap)
+        typer.echo(f"heatmap: {heatmap}", err=as_json)
+
+
+def synthesize(
+    problem: Annotated[
+        Path, typer.Argument(help="A text file: one to five worlds before and after, as pictures.")
+    ],
+    run: Annotated[
+        Path | None, typer.Option(help="A run, or a model's file; the model that is shipped.")
+    ] = None,
+    beam: Annotated[int, typer.Option(help="Candidates, 1 to 64.")] = 64,
+    top: Annotated[int, typer.Option(help="Programs to print at most.")] = 3,
+) -> None:
+    """Find Karel programs that do what worlds before and after show; exit code 1 if none is."""
+    _need_torch()
+    from unskew.cli.karel_models import synthesize_karel
+
+    if synthesize_karel(problem, run, beam, top) == 0:
+        raise typer.Exit(1)
 
 
 def reproduce(

@@ -35,6 +35,7 @@ from unskew.domains.karel.world import (
 )
 from unskew.errors import UnskewError, check_count
 from unskew.models.packed import Steps
+from unskew.models.ranks import ALONE, Ranks
 from unskew.streams import stream
 
 CHANNELS, FRAME = TENSOR_SHAPE[0], TENSOR_SHAPE[1]
@@ -135,9 +136,22 @@ class Minibatches:
     """The batches of a run by number: the same whatever came before, so a run can be resumed."""
 
     def __init__(
-        self, tasks: Tasks, rows: int, shown: tuple[int, int] = (5, 5), seed: int = 0
+        self,
+        tasks: Tasks,
+        rows: int,
+        shown: tuple[int, int] = (5, 5),
+        seed: int = 0,
+        *,
+        ranks: Ranks = ALONE,
+        spare: int = 0,
+        limits: Sequence[int] | None = None,
     ) -> None:
-        """Lay out batches of ``rows`` tasks; as many pairs of each as ``shown`` says, from to."""
+        """Lay out batches of ``rows`` tasks; as many pairs of each as ``shown`` says, from to.
+
+        Of several ranks each takes every so many-th row. Where tasks are going to be replaced,
+        ``spare`` is by how many places the order of their lengths may differ without a new layout,
+        and ``limits`` is the layout to begin with.
+        """
         check_count("batch", rows)
         pairs = tasks.worlds.shape[1]
         if not 1 <= shown[0] <= shown[1] <= pairs:
@@ -148,29 +162,47 @@ class Minibatches:
             )
         self.tasks, self.rows, self.shown, self.seed = tasks, rows, shown, seed
         self.batches_an_epoch = len(tasks) // rows
+        self._ranks, self._spare = ranks, spare
+        self.layout = 0  # how often it had to change
         self._lengths = tasks.lengths()
-        self.steps = Steps.of(self._longest(), tasks.programs.device)
+        self._lay_out(self._longest(spare) if limits is None else np.array(limits))
         self._epoch = -1
         self._order = self._pairs = torch.empty(0)
         self._counts = np.empty(0, np.int64)
 
-    def _longest(self) -> list[int]:
+    def _lay_out(self, limits: NDArray[np.int64]) -> None:
+        """Lay out the steps of batches, and say which part of all of them is this rank's."""
+        self.limits = limits.clip(min=1)
+        self.steps = Steps.of(self.limits[self._ranks.mine].tolist(), self.tasks.programs.device)
+        self.weight = len(self.steps) / float(self.limits.sum())
+
+    def refresh(self) -> None:
+        """Look again at tasks that were replaced in place; a new layout only if they need one."""
+        self._lengths, self._epoch = self.tasks.lengths(), -1
+        if (self._longest(0) > self.limits).any():
+            self._lay_out(np.maximum(self._longest(self._spare), self.limits))
+            self.layout += 1
+
+    def _longest(self, spare: int) -> NDArray[np.int64]:
         """Return the longest program that each row of a batch can have, in any epoch.
 
         A random few are left out of an epoch, so row r of a stratum may come from that many
-        places further up in the order of all.
+        places further up in the order of all. Where there are places to spare, the first rows
+        may be as long as a program can.
         """
         ordered = np.sort(self._lengths.cpu().numpy())
         each, rest = divmod(len(ordered), self.rows)
-        last = np.arange(self.rows, 0, -1) * each - 1 + rest
-        return [max(1, int(length)) for length in ordered[last]]
+        last = np.arange(self.rows, 0, -1) * each - 1 + rest + spare
+        longest: NDArray[np.int64] = ordered[last.clip(max=len(ordered) - 1)]
+        longest[last >= len(ordered)] = self.tasks.programs.shape[1]
+        return longest
 
     def choice(self, number: int) -> Choice:
         """Return batch ``number`` of the run."""
         epoch, place = divmod(number, self.batches_an_epoch)
         if epoch != self._epoch:
             self._draw(epoch)
-        tasks = self._order[:, place]
+        tasks = self._order[self._ranks.mine, place]
         return Choice(tasks, self._pairs[tasks, : int(self._counts[place])])
 
     def _draw(self, epoch: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
@@ -18,7 +18,10 @@ from torch import Tensor
 from unskew.errors import check_count, check_range
 from unskew.models.karel import Synthesizer, best_dtype
 from unskew.models.karel_data import Choice, Minibatches
+from unskew.models.karel_rounds import Rounds
+from unskew.models.ranks import ALONE, Ranks
 
+Batches: TypeAlias = Minibatches | Rounds
 WARM_UPS = 2  # passes before a graph is captured: kernels are chosen, compiled and loaded
 
 
@@ -53,9 +56,15 @@ class StepConfig:
 class TrainingStep:
     """A model, its optimizer and its batches; ``run`` takes one step."""
 
-    def __init__(self, model: Synthesizer, batches: Minibatches, config: StepConfig) -> None:
+    def __init__(
+        self,
+        model: Synthesizer,
+        batches: Batches,
+        config: StepConfig,
+        ranks: Ranks = ALONE,
+    ) -> None:
         """Take over a model that is on the device of the tasks."""
-        self.model, self.batches, self.config = model, batches, config
+        self.model, self.batches, self.config, self._ranks = model, batches, config, ranks
         self._tasks = batches.tasks
         self._device = self._tasks.programs.device
         self._on_gpu = self._device.type == "cuda"
@@ -75,7 +84,7 @@ class TrainingStep:
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
         self.loss = torch.zeros((), device=self._device)
-        self._graphs: dict[int, tuple[torch.cuda.CUDAGraph, Choice]] = {}
+        self._graphs: dict[tuple[int, int], tuple[torch.cuda.CUDAGraph, Choice]] = {}
 
     def run(self, number: int, progress: float) -> None:
         """Take a step on batch ``number``; ``loss`` then has the loss before it."""
@@ -84,13 +93,21 @@ class TrainingStep:
         if not self._on_gpu:
             self._step(choice)
             return
-        shown = choice.pairs.shape[1]
-        if shown not in self._graphs:
-            self._graphs[shown] = self._capture(choice)
-        graph, place = self._graphs[shown]
+        kind = (self.batches.layout, choice.pairs.shape[1])
+        if kind not in self._graphs:
+            self._graphs[kind] = self._capture(choice)
+        graph, place = self._graphs[kind]
         place.tasks.copy_(choice.tasks)
         place.pairs.copy_(choice.pairs)
         graph.replay()
+
+    def prepare(self, number: int) -> None:
+        """Compile what batches from this one on need; no step is taken."""
+        tasks = self.batches.choice(number).tasks
+        low, high = self.config.shown
+        for shown in range(low, high + 1) if self._on_gpu else ():
+            pairs = torch.arange(shown, device=self._device).expand(len(tasks), shown)
+            self._graphs[self.batches.layout, shown] = self._capture(Choice(tasks, pairs))
 
     def _step(self, choice: Choice) -> None:
         self._differentiate(choice)
@@ -102,8 +119,12 @@ class TrainingStep:
         programs = self._tasks.programs[choice.tasks]
         self._optimizer.zero_grad()
         loss = self.model.loss(worlds, programs, self.batches.steps, best_dtype(self._device))
+        loss = loss * self.batches.weight  # of all ranks together it is the whole batch's
         loss.backward()  # type: ignore[no-untyped-call]
         self.loss.copy_(loss.detach())
+        self._ranks.add_up(
+            [self.loss, *(p.grad for p in self.model.parameters() if p.grad is not None)]
+        )
 
     def _capture(self, choice: Choice) -> tuple[torch.cuda.CUDAGraph, Choice]:
         """Capture a step for batches with as many shown pairs; no step is taken."""

@@ -16,13 +16,10 @@ import torch
 from torch import Tensor
 
 from unskew.errors import UnskewError, check_range
-from unskew.files import plain_errors, write_text
 from unskew.models.calculator import Expressions, ReaderConfig, Readers
 from unskew.models.checkpoint import load_checkpoint, save_checkpoint
+from unskew.models.runs import CHECKPOINT, SAVE_SECONDS, claim, cut_log, log
 from unskew.streams import stream
-
-CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
-SAVE_SECONDS = 20.0  # a stop loses no more work than this
 
 
 @dataclass(frozen=True)
@@ -113,10 +110,11 @@ def train(
     step = _Step(model, config, data)
     begin = 0
     if folder is not None:
-        _claim(folder, reader, config, data.digest())
+        facts = {"reader": asdict(reader), "train": asdict(config), "data": data.digest()}
+        claim(folder, facts)
         if (folder / CHECKPOINT).is_file():
             begin = step.restore(folder / CHECKPOINT)
-        _cut_log(folder / METRICS, begin)
+        cut_log(folder, begin)
     clock, clocked = time.perf_counter(), begin
     saved = clock
     for done in range(begin + 1, config.steps + 1):
@@ -134,7 +132,7 @@ def train(
             progress = Progress(done, loss, config.rate_at(done - 1), speed)
             report(progress)
             if folder is not None:
-                _log(folder / METRICS, progress)
+                log(folder, asdict(progress))
         due = done % config.save_every == 0 or time.perf_counter() - saved > SAVE_SECONDS
         if folder is not None and (last or due):
             step.save(folder / CHECKPOINT, done)
@@ -250,34 +248,6 @@ def _clip_each(parameters: list[torch.nn.Parameter], limit: float) -> None:
     scale = (limit / (squares.sqrt() + 1e-6)).clamp(max=1.0)
     for grad in grads:
         grad.mul_(scale.view(-1, *[1] * (grad.dim() - 1)))
-
-
-def _claim(folder: Path, reader: ReaderConfig, config: TrainConfig, data: str) -> None:
-    facts = {"reader": asdict(reader), "train": asdict(config), "data": data}
-    wanted = json.dumps(facts, indent=2) + "\n"
-    path = folder / CONFIG
-    with plain_errors(folder):
-        if path.is_file() and path.read_text(encoding="utf-8") != wanted:
-            raise UnskewError(
-                f"{folder} was trained with other settings or data; choose a new folder or remove "
-                "that one"
-            )
-        if not path.is_file() and folder.exists() and any(folder.iterdir()):
-            raise UnskewError(f"{folder} is not empty and no run; choose a new folder")
-    if not path.is_file():
-        write_text(path, wanted)
-
-
-def _log(path: Path, progress: Progress) -> None:
-    with plain_errors(path), path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(progress)) + "\n")
-
-
-def _cut_log(path: Path, step: int) -> None:
-    """Forget what was logged after the checkpoint that a run goes on from."""
-    if path.is_file():
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        write_text(path, "".join(line for line in lines if json.loads(line)["step"] <= step))
 
 
 def _named(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -84,6 +84,34 @@ def page_of_charts(specs: Sequence[Spec], columns: int = 2, title: Sequence[str]
     return page
 
 
+def heatmap(cells: Sequence[tuple[str, str, float]], x: str, y: str, what: str) -> Spec:
+    """Draw shares in a grid, (column, row, share) each, the percentage written in every cell."""
+    rows = [{x: column, y: row, "percent": round(100 * share, 1)} for column, row, share in cells]
+    names = [{"field": name, "type": "nominal", "sort": None, "title": None} for name in (x, y)]
+    places = {"x": {**names[0], "axis": {"labelAngle": -40, "orient": "top"}}, "y": names[1]}
+    shade = {
+        "field": "percent",
+        "type": "quantitative",
+        "scale": {"scheme": "blues", "domain": [0, 100]},
+        "legend": {"title": f"{what}, %"},
+    }
+    dark = {"test": "datum.percent > 55", "value": "white"}
+    text = {"field": "percent", "type": "quantitative", "format": ".1f"}
+    return {
+        "data": {"values": rows},
+        "width": {"step": 54},
+        "height": {"step": 26},
+        "encoding": places,
+        "layer": [
+            {"mark": "rect", "encoding": {"color": shade}},
+            {
+                "mark": {"type": "text", "fontSize": 11},
+                "encoding": {"text": text, "color": {"condition": dark, "value": "#222"}},
+            },
+        ],
+    }
+
+
 def theme(*, dark: bool) -> Spec:
     """Return the colours: blue and orange, which the colour-blind can tell apart."""
     text, quiet, line = (

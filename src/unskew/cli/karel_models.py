@@ -1,0 +1,275 @@
+"""What train, evaluate and synthesize do with Karel."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from unskew.cli.progress import progress
+from unskew.errors import UnskewError, check_range
+
+if TYPE_CHECKING:
+    from unskew.models.karel_data import Tasks
+    from unskew.models.karel_run import Progress
+    from unskew.models.karel_training import Batches
+    from unskew.models.ranks import Ranks
+    from unskew.recipe import Recipe
+
+HELD_OUT = 512  # tasks that a run is checked with
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """What a command asks for."""
+
+    datasets: list[str]
+    output: Path
+    minutes: float | None
+    steps: int | None
+    batch: int
+    rate: float
+    seed: int
+    shown: str
+    pair: int
+    reuse: int
+    workers: int | None
+    excluded: tuple[str, ...]
+    check: str | None
+    settings: Mapping[str, str]
+    homogenize: tuple[str, ...]
+
+
+def train_karel(options: TrainOptions) -> None:
+    """Train the synthesizer on datasets or on an endless stream."""
+    from unskew.models.karel import SynthesizerConfig
+    from unskew.models.karel_run import RunConfig, train
+    from unskew.models.karel_training import StepConfig
+    from unskew.models.ranks import join_ranks, leave_ranks
+
+    shown = read_shown(options.shown)
+    if options.minutes is None and options.steps is None:
+        raise UnskewError("say how long to train; give --minutes or --steps")
+    step = StepConfig(options.batch, shown, options.rate, seed=options.seed)
+    model = SynthesizerConfig(pair=options.pair, seed=options.seed)
+    config = RunConfig(model, step, options.minutes, options.steps)
+    ranks = join_ranks()
+    try:
+        open_batches, data = _data(options, shown, ranks)
+        held_out = _held_out(options) if ranks.first else None
+        with progress("training", 1000) as advance:
+            report = _teller(advance)
+            train(
+                config, open_batches, data, options.output,
+                held_out=held_out, ranks=ranks, report=report,
+            )  # fmt: skip
+        if ranks.first:
+            typer.echo(f"run: {options.output}")
+    finally:
+        leave_ranks(ranks)
+
+
+def read_shown(text: str) -> tuple[int, int]:
+    """Read how many pairs are shown: 5, or 1-5 for any number from 1 to 5."""
+    low, dash, high = text.partition("-")
+    if not low.isdecimal() or (dash and not high.isdecimal()):
+        raise UnskewError(f"--shown is {text!r}; give a number like 5, or a range like 1-5")
+    first, last = int(low), int(high) if dash else int(low)
+    if not 1 <= first <= last:
+        raise UnskewError(f"--shown is {text!r}; give at least 1, and the smaller number first")
+    return first, last
+
+
+def _data(
+    options: TrainOptions, shown: tuple[int, int], ranks: Ranks
+) -> tuple[Callable[[int, Mapping[str, Any] | None], Batches], dict[str, Any]]:
+    """Return how batches are opened, and what names the data in a run's settings."""
+    from unskew.models.karel_data import Minibatches
+    from unskew.models.karel_reading import is_endless, read_tasks
+    from unskew.models.karel_rounds import Rounds
+
+    endless = [name for name in options.datasets if name.endswith(".json") or is_endless(name)]
+    if endless and len(options.datasets) > 1:
+        raise UnskewError(f"{endless[0]} never ends; train on it alone, or on datasets")
+    if endless:
+        recipe = _stream_recipe(options, endless[0])
+        workers = options.workers or max(1, (os.cpu_count() or 2) - 1)
+        _say(
+            ranks,
+            f"an endless stream of {recipe.source}, each example used {_times(options.reuse)}",
+        )
+        without = ", ".join(recipe.exclude)
+        _say(ranks, f"without the programs of {without}" if without else "test programs and all")
+
+        def rounds(number: int, state: Mapping[str, Any] | None) -> Batches:
+            return Rounds(
+                recipe, options.batch, shown, options.seed, ranks.device,
+                reuse=options.reuse, workers=workers, number=number, state=state, ranks=ranks,
+            )  # fmt: skip
+
+        return rounds, {"stream": recipe.hash, "reuse": options.reuse}
+    if options.settings or options.homogenize:
+        raise UnskewError("--set and --homogenize are for sources; datasets are as they are")
+    read = read_tasks(options.datasets, options.excluded)
+    _say(ranks, f"{len(read.tasks):,} examples of {', '.join(read.names)}")
+    if options.excluded:
+        shared = f"{read.shared:,} programs ({read.left_out:,} examples)"
+        _say(ranks, f"{shared} are left out: {', '.join(options.excluded)} have them")
+    digest, tasks = read.tasks.digest(), read.tasks.to(ranks.device)
+
+    def minibatches(_: int, __: Mapping[str, Any] | None) -> Batches:
+        return Minibatches(tasks, options.batch, shown, options.seed, ranks=ranks)
+
+    return minibatches, {"tasks": digest}
+
+
+def _stream_recipe(options: TrainOptions, name: str) -> Recipe:
+    from dataclasses import replace
+
+    from unskew.names import find_source
+    from unskew.recipe import Recipe
+
+    if name.endswith(".json"):
+        recipe = Recipe.read(Path(name))
+        return replace(recipe, exclude=tuple(dict.fromkeys((*recipe.exclude, *options.excluded))))
+    chosen = find_source(name, options.settings).parameters
+    parameters = {key: chosen[key] for key in options.settings}
+    return Recipe(
+        name, 1, parameters, homogenize=options.homogenize, seed=options.seed,
+        exclude=options.excluded,
+    )  # fmt: skip
+
+
+def _held_out(options: TrainOptions) -> Tasks:
+    """Return the tasks that a run is checked with."""
+    from unskew.models.karel_data import Tasks
+    from unskew.models.karel_reading import read_examples
+
+    return Tasks.of(read_examples(options.check or "karel/msr-val", HELD_OUT))
+
+
+def _times(reuse: int) -> str:
+    return "once" if reuse == 1 else f"{reuse} times"
+
+
+def _say(ranks: Ranks, text: str) -> None:
+    if ranks.first:
+        typer.echo(text)
+
+
+def _teller(advance: Callable[[int, str], None]) -> Callable[[Progress], None]:
+    done = 0
+
+    def report(now: Progress) -> None:
+        nonlocal done
+        checked = "" if now.accuracy is None else f", {100 * now.accuracy:.1f} % solved"
+        note = f"loss {now.loss:.3f}, {now.examples_per_second:,.0f} examples/s{checked}"
+        advance(int(1000 * now.done) - done, note)
+        done = int(1000 * now.done)
+
+    return report
+
+
+def evaluate_karel(
+    runs: Sequence[Path],
+    names: Sequence[str],
+    n: int,
+    beam: int,
+    shown: int | None,
+    by: Sequence[str],
+) -> dict[str, dict[str, Any]]:
+    """Score every run on every dataset: {run: {dataset: score}}."""
+    from unskew.models.karel_reading import read_examples
+    from unskew.models.karel_scoring import score
+
+    found: dict[str, dict[str, Any]] = {}
+    with progress("scoring", len(runs) * len(names)) as advance:
+        batches = {name: read_examples(name, n, seed=10_000) for name in names}
+        for run in runs:
+            model = _model(run)
+            found[str(run)] = {}
+            for name, batch in batches.items():
+                found[str(run)][name] = score(model, batch, beam, shown=shown, by=by)
+                advance(1, name)
+    return found
+
+
+def print_scores(scores: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print what share is solved, the runs beside each other, and then by variable."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    datasets = list(next(iter(scores.values())))
+    for dataset in datasets:
+        first = next(iter(scores.values()))[dataset]
+        table = Table(
+            title=f"{dataset}: {first.tasks:,} tasks, {first.shown} pairs shown, beam {first.beam}",
+            title_justify="left",
+        )
+        table.add_column("solved")
+        for run in scores:
+            table.add_column(run, justify="right")
+        for name in first.shares:
+            table.add_row(name, *(_percent(each[dataset].shares[name]) for each in scores.values()))
+        for variable, rows in first.by.items():
+            table.add_section()
+            for at, (value, _) in enumerate(rows):
+                cells = (_percent(each[dataset].by[variable][at][1]) for each in scores.values())
+                table.add_row(f"{variable} {value}", *cells)
+        console.print(table)
+
+
+def _percent(share: Any) -> str:
+    low, high = share.interval
+    return f"{100 * share.share:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def synthesize_karel(problem: Path, run: Path | None, beam: int, top: int) -> int:
+    """Print programs that do what a problem's pairs show; return how many there are."""
+    import numpy as np
+
+    from unskew.domains.karel.problems import read_problem
+    from unskew.domains.karel.syntax import to_readable
+    from unskew.files import plain_errors
+    from unskew.models.karel_data import Tasks
+    from unskew.models.karel_run import shipped_synthesizer
+    from unskew.models.karel_solving import solve
+
+    check_range("top", top, 1, 64)
+    with plain_errors(problem, reading=True):
+        text = problem.read_text(encoding="utf-8", errors="replace")
+    task = read_problem(text, str(problem))
+    check_range("pairs", len(task.inputs), 1, 5, step="give one to five pairs of worlds")
+    began = time.perf_counter()
+    model = _model(run) if run is not None else shipped_synthesizer()
+    loaded = time.perf_counter()
+    worlds = np.stack([task.inputs, task.outputs], axis=1)[None]
+    tasks = Tasks.of_arrays(np.zeros((1, 1), np.uint8), worlds)
+    solved = solve(model, tasks, beam, shown=len(task.inputs))
+    took = time.perf_counter() - loaded
+    good = np.flatnonzero(solved.judged.consistent[0])
+    for rank, place in enumerate(good[:top].tolist(), start=1):
+        likely = solved.scores[0, place]
+        typer.echo(f"# {rank}: candidate {place + 1} of {beam}, log-probability {likely:.2f}")
+        typer.echo(to_readable(solved.programs[0, place]) + "\n")
+    tried = int(solved.judged.valid.sum())
+    k = len(task.inputs)
+    asked = "the pair shows" if k == 1 else f"all {k} pairs show"
+    found = f"{len(good)} of {tried} candidates do what {asked}"
+    if len(good) == 0:
+        found = f"none found: no candidate of {tried} does what {asked}"
+    typer.echo(f"{found} ({took:.1f} s, and {loaded - began:.1f} s to load)")
+    return len(good)
+
+
+def _model(run: Path) -> Any:
+    from unskew.models.karel_run import load_synthesizer
+    from unskew.models.ranks import ALONE
+
+    return load_synthesizer(run, ALONE.device)

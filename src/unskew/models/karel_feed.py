@@ -1,0 +1,143 @@
+"""An endless stream of Karel tasks, made by processes beside the one that trains.
+
+Each process makes every so many-th block of the stream (``streaming``), and the blocks are taken
+in their order, so what comes does not depend on how many processes there are or which is faster.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.errors import UnskewError, check_count
+from unskew.models.karel_feeder import receive
+from unskew.recipe import Recipe
+from unskew.streaming import Stream
+
+AHEAD = 4  # blocks that each process may be ahead
+Arrays = tuple[NDArray[np.uint8], NDArray[np.uint8]]  # programs (n, width), worlds (n, k, 2, 260)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a feed stands: the next block, and how many of its examples were taken."""
+
+    block: int = 0
+    row: int = 0
+
+
+START = Place()
+
+
+class Feed:
+    """Tasks of a recipe, for ever; ``take`` returns the next so many."""
+
+    def __init__(
+        self, recipe: Recipe, workers: int, place: Place = START, *, stride: int = 1
+    ) -> None:
+        """Start the processes; they begin at ``place`` and take every ``stride``-th block."""
+        check_count("workers", workers, "use at least one")
+        Stream(recipe)  # what cannot be run is refused here, not in a process
+        self.place, self._stride = place, stride
+        self._crew = [
+            _start(recipe, place.block + i * stride, workers * stride) for i in range(workers)
+        ]
+        self._queues: list[queue.Queue[Arrays | str]] = [queue.Queue(AHEAD) for _ in self._crew]
+        self._open = True
+        for process, ready in zip(self._crew, self._queues, strict=True):
+            threading.Thread(target=self._read, args=(process, ready), daemon=True).start()
+        self._blocks = self._in_order()
+        self._rest: Arrays | None = None
+
+    def take(self, n: int) -> Arrays:
+        """Return the next n tasks, programs padded to the longest of them."""
+        programs, worlds, have = [], [], 0
+        block, row = self.place.block, self.place.row
+        while have < n:
+            if self._rest is None:
+                self._rest = next(self._blocks)
+            rows = slice(row, row + n - have)
+            programs.append(self._rest[0][rows])
+            worlds.append(self._rest[1][rows])
+            have, row = have + len(programs[-1]), row + len(programs[-1])
+            if row >= len(self._rest[0]):
+                block, row, self._rest = block + self._stride, 0, None
+        self.place = Place(block, row)
+        width = max(part.shape[1] for part in programs)
+        wide = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in programs]
+        return np.concatenate(wide), np.concatenate(worlds)
+
+    def close(self) -> None:
+        """Stop the processes."""
+        self._open = False
+        for process in self._crew:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with suppress(OSError):
+                        pipe.close()
+
+    def __enter__(self) -> Feed:
+        """Use it in a with-statement, so that no process is left behind."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop the processes, whatever happened."""
+        self.close()
+
+    def _in_order(self) -> Iterator[Arrays]:
+        while True:
+            for ready in self._queues:
+                found = ready.get()
+                if isinstance(found, str):
+                    raise UnskewError(found)
+                yield found
+
+    def _read(self, process: subprocess.Popen[bytes], ready: queue.Queue[Arrays | str]) -> None:
+        """Hand over what one process makes until it ends, which it never should."""
+        pipe = process.stdout
+        ended = "a process that makes examples ended; run the same command again"
+        try:
+            while pipe is not None and (found := receive(pipe)) is not None:
+                ready.put(found)
+        except UnskewError as error:
+            ended = str(error)
+        except (OSError, ValueError):
+            pass  # closed under our hands
+        if self._open:
+            ready.put(ended)
+
+
+def _start(recipe: Recipe, block: int, parts: int) -> subprocess.Popen[bytes]:
+    """Start a process that makes every so many-th block from the given one on."""
+    # One thread each: they share the machine.
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "unskew.models.karel_feeder"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,  # an interrupt from the keyboard is not for it
+    )
+    task = {"recipe": recipe.to_dict(), "block": block, "parts": parts}
+    if process.stdin is not None:
+        process.stdin.write(json.dumps(task).encode() + b"\n")
+        process.stdin.flush()
+    return process

@@ -1,0 +1,244 @@
+"""Training the synthesizer: for so many minutes or steps, resumable, checked while it runs."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import torch
+
+from unskew.errors import UnskewError, check_count, check_range
+from unskew.models.checkpoint import load_checkpoint, save_checkpoint
+from unskew.models.karel import Synthesizer, SynthesizerConfig
+from unskew.models.karel_data import Tasks
+from unskew.models.karel_rounds import Rounds
+from unskew.models.karel_solving import solve
+from unskew.models.karel_training import Batches, StepConfig, TrainingStep
+from unskew.models.ranks import ALONE, Ranks
+from unskew.models.runs import CHECKPOINT, claim, cut_log, log, settings
+
+KIND = "karel-synthesizer"
+MODEL = "model.safetensors"  # the weights alone, written last
+SHIPPED = "karel.safetensors"  # in the package: a small model, trained on uniform worlds
+SAVE_SECONDS = 60.0  # a stop loses no more work than this
+AHEAD = 4  # steps that are handed to a GPU before they are waited for
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """What to train and for how long: so many minutes of training, or so many steps."""
+
+    model: SynthesizerConfig = field(default_factory=SynthesizerConfig)
+    step: StepConfig = field(default_factory=StepConfig)
+    minutes: float | None = None
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be run."""
+        if (self.minutes is None) == (self.steps is None):
+            raise UnskewError("give either minutes or steps, not both and not neither")
+        if self.minutes is not None:
+            check_range("minutes", self.minutes, 0.001, 100_000)
+        if self.steps is not None:
+            check_count("steps", self.steps)
+
+    def progress(self, step: int, seconds: float) -> float:
+        """Return how much of the run is done, 0 to 1."""
+        done = step / self.steps if self.steps else seconds / (60 * (self.minutes or 1))
+        return min(1.0, done)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What the loop tells while it runs; accuracy is the generalization on the held-out tasks."""
+
+    step: int
+    loss: float
+    rate: float
+    examples_per_second: float
+    seconds: float  # of training
+    done: float  # of the run, 0 to 1
+    accuracy: float | None = None
+
+
+# Opens the batches of a run from a batch and what the feed's state was at it.
+OpenBatches: TypeAlias = Callable[[int, Mapping[str, Any] | None], Batches]
+
+
+def train(
+    config: RunConfig,
+    open_batches: OpenBatches,
+    data: Mapping[str, Any],
+    folder: Path,
+    *,
+    held_out: Tasks | None = None,
+    every: float = 30.0,
+    ranks: Ranks = ALONE,
+    report: Callable[[Progress], None] = lambda _: None,
+) -> Synthesizer:
+    """Train in a folder, or go on there; ``data`` names what the batches are made of.
+
+    Minutes are those of training: compiling, saving and checking are not counted. Checks come
+    every so many seconds and do not change what is learnt.
+    """
+    facts = {"kind": KIND, **asdict(config), "data": dict(data), "processes": ranks.size}
+    if ranks.first:
+        claim(folder, facts)
+    ranks.agree(0)  # the folder is there for all
+    step, begin, seconds = _begin(config, open_batches, folder, ranks)
+    loop = _Loop(config, step, folder, held_out, every, ranks, report)
+    try:
+        loop.run(begin, seconds)
+    finally:
+        if isinstance(step.batches, Rounds):
+            step.batches.close()
+    return step.model
+
+
+def _begin(
+    config: RunConfig, open_batches: OpenBatches, folder: Path, ranks: Ranks
+) -> tuple[TrainingStep, int, float]:
+    """Return the step, how many were taken, and the seconds that took."""
+    model = Synthesizer(config.model).to(ranks.device)
+    path = folder / CHECKPOINT
+    if not path.is_file():
+        return TrainingStep(model, open_batches(0, None), config.step, ranks), 0, 0.0
+    tensors, facts = load_checkpoint(path)
+    try:
+        begin, seconds = int(facts["step"]), float(facts["seconds"])
+        feeds = facts["feeds"]
+        step = TrainingStep(
+            model, open_batches(begin, feeds[ranks.rank] if feeds else None), config.step, ranks
+        )
+        step.restore(tensors)
+    except (KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
+        raise UnskewError(
+            f"{path} is not this run's ({error}); restore it, or remove it and train again"
+        ) from error
+    if ranks.first:
+        cut_log(folder, begin)
+    return step, begin, seconds
+
+
+class _Loop:
+    """The steps of a run, with what is written and told between them."""
+
+    def __init__(
+        self,
+        config: RunConfig,
+        step: TrainingStep,
+        folder: Path,
+        held_out: Tasks | None,
+        every: float,
+        ranks: Ranks,
+        report: Callable[[Progress], None],
+    ) -> None:
+        self.config, self.step, self.folder, self.ranks = config, step, folder, ranks
+        self._held_out, self._every, self._report = held_out, every, report
+        self._on_gpu = ranks.device.type == "cuda"
+
+    def run(self, number: int, seconds: float) -> None:
+        """Go on from so many steps and seconds to the end."""
+        if self._done(number, seconds) >= 1:
+            self._finish(number, seconds)
+            return
+        self.step.prepare(number)  # compiling is not counted
+        self._seconds = seconds
+        clock = checked = saved = time.perf_counter()
+        told = (number, seconds)
+        while (done := self._done(number, self._seconds)) < 1:
+            self.step.run(number, done)
+            number += 1
+            if self._on_gpu and number % AHEAD == 0:
+                torch.cuda.synchronize()
+            now = time.perf_counter()
+            self._seconds += now - clock
+            if now - checked > self._every:
+                told = self._tell(number, told)
+                checked = time.perf_counter()
+            if self.ranks.agree(now - saved) > SAVE_SECONDS:
+                self._save(number)
+                saved = time.perf_counter()
+            clock = time.perf_counter()
+        if told[0] < number:
+            self._tell(number, told)
+        self._finish(number, self._seconds)
+
+    def _done(self, number: int, seconds: float) -> float:
+        return self.ranks.agree(self.config.progress(number, seconds))
+
+    def _tell(self, number: int, told: tuple[int, float]) -> tuple[int, float]:
+        """Check the model, and log and report how it goes."""
+        done = self.config.progress(number, self._seconds)
+        if self._on_gpu:
+            torch.cuda.synchronize()
+        loss = float(self.step.loss)
+        if not math.isfinite(loss):
+            raise UnskewError(
+                f"the loss is {loss} at step {number}; lower --rate ({self.config.step.rate})"
+            )
+        accuracy = None
+        if self._held_out is not None and self.ranks.first:
+            solved = solve(self.step.model, self._held_out, beam=1)
+            accuracy = float(solved.judged.generalizes[:, 0].mean())
+        taken = (number - told[0]) * self.config.step.batch
+        speed = taken / max(self._seconds - told[1], 1e-9)
+        rate = self.config.step.rate_at(done)
+        now = Progress(number, loss, rate, speed, self._seconds, done, accuracy)
+        if self.ranks.first:
+            log(self.folder, asdict(now))
+            self._report(now)
+        return number, self._seconds
+
+    def _save(self, number: int) -> None:
+        """Write everything that the next step depends on."""
+        feeds = self._feeds()
+        if self.ranks.first:
+            facts = {"step": number, "seconds": self._seconds, "feeds": feeds}
+            save_checkpoint(self.folder / CHECKPOINT, self.step.tensors(), facts)
+
+    def _feeds(self) -> list[dict[str, Any]]:
+        """Return where the feed of each process stands; none where there is a dataset."""
+        batches = self.step.batches
+        return self.ranks.gather(batches.state()) if isinstance(batches, Rounds) else []
+
+    def _finish(self, number: int, seconds: float) -> None:
+        """Write the last checkpoint and, last of all, the model by itself."""
+        self._seconds = seconds
+        if (self.folder / MODEL).is_file():
+            return
+        self._save(number)
+        if not self.ranks.first:
+            return
+        facts = {"kind": KIND, "model": asdict(self.config.model), "step": number}
+        save_checkpoint(self.folder / MODEL, dict(self.step.model.state_dict()), facts)
+
+
+def load_synthesizer(run: Path, device: torch.device) -> Synthesizer:
+    """Load the model of a run, or of a file that holds one."""
+    path = run
+    if run.is_dir():
+        if settings(run).get("kind") != KIND:
+            raise UnskewError(f"{run} holds no synthesizer of Karel programs; give a run that does")
+        path = run / MODEL
+        if not path.is_file():
+            raise UnskewError(f"{run} is not finished; run its train command again")
+    tensors, facts = load_checkpoint(path)
+    try:
+        model = Synthesizer(SynthesizerConfig(**facts["model"]))
+        model.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise UnskewError(f"{path} holds no synthesizer ({reason}); give another run") from error
+    return model.to(device).eval()
+
+
+def shipped_synthesizer() -> Synthesizer:
+    """Load the small model that comes with the package."""
+    with as_file(files("unskew.models").joinpath(SHIPPED)) as path:
+        return load_synthesizer(path, ALONE.device)

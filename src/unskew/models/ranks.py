@@ -1,0 +1,102 @@
+"""Several processes that train one model, started by ``torchrun``: who is who, and adding up."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch import distributed as dist
+
+from unskew.errors import UnskewError
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """This process among so many; a batch is theirs together."""
+
+    rank: int = 0
+    size: int = 1
+
+    @property
+    def mine(self) -> slice:
+        """Return which rows of a batch are this process's: every so many-th."""
+        return slice(self.rank, None, self.size)
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the process that writes and reports."""
+        return self.rank == 0
+
+    def add_up(self, tensors: Sequence[Tensor]) -> None:
+        """Replace tensors by their sums over all processes, in place."""
+        if self.size == 1:
+            return
+        flat = torch.cat([tensor.flatten() for tensor in tensors])
+        dist.all_reduce(flat)
+        start = 0
+        for tensor in tensors:
+            tensor.copy_(flat[start : start + tensor.numel()].view_as(tensor))
+            start += tensor.numel()
+
+    def agree(self, value: float) -> float:
+        """Return the first process's value to all of them."""
+        if self.size == 1:
+            return value
+        shared = torch.tensor([value], dtype=torch.float64, device=self.device)
+        dist.broadcast(shared, 0)
+        return float(shared)
+
+    def gather(self, facts: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the plain data of every process, in their order, to all of them."""
+        if self.size == 1:
+            return [facts]
+        text = json.dumps(facts).encode()
+        sizes = [torch.zeros(1, dtype=torch.int64, device=self.device) for _ in range(self.size)]
+        dist.all_gather(sizes, torch.tensor([len(text)], device=self.device))
+        longest = max(int(size) for size in sizes)
+        mine = torch.zeros(longest, dtype=torch.uint8, device=self.device)
+        mine[: len(text)] = torch.tensor(list(text), dtype=torch.uint8)
+        texts = [torch.zeros_like(mine) for _ in range(self.size)]
+        dist.all_gather(texts, mine)
+        whole = zip(texts, sizes, strict=True)
+        return [json.loads(bytes(part[: int(size)].tolist())) for part, size in whole]
+
+    @property
+    def device(self) -> torch.device:
+        """Return this process's own GPU, or the CPU where there is none."""
+        if not torch.cuda.is_available():
+            return torch.device("cpu")
+        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+
+
+ALONE = Ranks()
+
+
+def join_ranks() -> Ranks:
+    """Meet the other processes that ``torchrun`` started; alone where it did not."""
+    size = int(os.environ.get("WORLD_SIZE", "1"))
+    if size == 1:
+        return ALONE
+    ranks = Ranks(int(os.environ["RANK"]), size)
+    on_gpu = ranks.device.type == "cuda"
+    if on_gpu:
+        torch.cuda.set_device(ranks.device)
+    try:
+        dist.init_process_group("nccl" if on_gpu else "gloo")
+    except (RuntimeError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise UnskewError(
+            f"the {size} processes did not meet ({reason}); start them with torchrun"
+        ) from error
+    return ranks
+
+
+def leave_ranks(ranks: Ranks) -> None:
+    """Part from the others."""
+    if ranks.size > 1:
+        dist.destroy_process_group()

@@ -1,0 +1,168 @@
+"""train, evaluate and synthesize of Karel, as one types them; and the model that is shipped."""
+
+import json
+import subprocess
+import sys
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from unskew.domains.karel import from_picture, parse, run
+from unskew.domains.karel.world import from_json, to_json
+from unskew.generation import generate
+from unskew.models.karel_data import Tasks
+from unskew.models.karel_reading import TEST_SETS, read_examples, read_tasks
+from unskew.models.karel_run import SHIPPED, shipped_synthesizer
+from unskew.models.karel_solving import solve
+from unskew.recipe import Recipe
+
+UNSKEW = [sys.executable, "-m", "unskew"]
+LINE = """# A marker on every cell of the row.
+== before
+ .  .  .
+>.  .  .
+== after
+ .  .  .
+ 1  1 >1
+== before
+ .  .
+>.  .
+== after
+ .  .
+ 1 >1
+"""
+
+
+def unskew(*arguments, code=0):
+    done = subprocess.run([*UNSKEW, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def refusal(*arguments):
+    done = unskew(*arguments, code=2)
+    assert "Traceback" not in done.stderr
+    return done.stderr.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A small dataset and a run on it, trained for two steps."""
+    here = tmp_path_factory.mktemp("karel")
+    generate(Recipe("karel/msr", 300), here / "data")
+    few = ("--steps", 2, "--batch", 8, "--pair", 16, "--check", here / "data")
+    told = unskew("train", here / "data", *few, "-o", here / "run").stdout
+    (here / "told.txt").write_text(told)
+    return here
+
+
+def test_a_run_says_what_it_is_trained_on(folder):
+    told = (folder / "told.txt").read_text()
+    assert "examples of " in told
+    assert "are left out: karel/msr-test, karel/msr-val" in told
+    lines = (folder / "run" / "metrics.jsonl").read_text().splitlines()
+    metrics = [json.loads(line) for line in lines]
+    assert metrics[-1]["step"] == 2
+
+
+def test_test_programs_are_left_out_and_counted(folder):
+    """Many short programs are in every draw of this size: they are counted, and gone."""
+    kept = read_tasks([str(folder / "data")], TEST_SETS)
+    everything = read_tasks([str(folder / "data")], ())
+    assert len(kept.tasks) + kept.left_out == len(everything.tasks) == 300
+    assert 0 < kept.shared <= kept.left_out
+    test = {
+        bytes(row[row > 0]) for row in read_tasks(["karel/msr-test"], ()).tasks.programs.numpy()
+    }
+    assert not test & {bytes(row[row > 0]) for row in kept.tasks.programs.numpy()}
+
+
+def test_scores_are_tables_json_and_a_picture(folder):
+    args = ("evaluate", folder / "run", folder / "data", "-n", 12, "--beam", 2)
+    table = unskew(*args, "--by", "nesting").stdout
+    assert "generalizes" in table
+    assert "nesting 0" in table
+    scores = json.loads(unskew(*args, "--json", "--heatmap", folder / "h.png").stdout)
+    (score,) = scores[str(folder / "run")].values()
+    assert score["tasks"] == 12
+    assert score["shares"]["valid"]["share"] == 1
+    assert (folder / "h.png").read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["karel/msr"], "give --minutes or --steps"),
+        (["karel/msr", "--steps", "1", "--shown", "x"], "--shown is 'x'"),
+        (["karel/msr", "--steps", "1", "--shown", "5-1"], "the smaller number first"),
+        (["karel/msr", "karel/uniform", "--steps", "1"], "karel/msr never ends; train on it alone"),
+        (["karel/msr", "calculator/dcfg", "--steps", "1"], "are of several domains"),
+        (["karel/msr", "--steps", "1", "--exclude", "a", "--exclude-nothing"], "contradict"),
+        (["karel/problems", "--steps", "1", "--set", "a=1"], "are for sources"),
+        (["nothing", "--steps", "1"], "unknown source or file 'nothing'"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused(tmp_path, arguments, said):
+    small = ("--batch", "4", "--workers", "1")
+    assert said in refusal("train", *arguments, *small, "-o", tmp_path / "run")
+
+
+def test_more_pairs_than_there_are_cannot_be_shown(tmp_path, folder):
+    few = ("--steps", 1, "--batch", 4, "--shown", 7, "-o", tmp_path / "run")
+    assert "tasks have 6 pairs" in refusal("train", folder / "data", *few)
+
+
+def test_a_problem_is_solved_and_the_programs_are_right(tmp_path):
+    (tmp_path / "line.txt").write_text(LINE)
+    told = unskew("synthesize", tmp_path / "line.txt", "--top", 2).stdout
+    programs = told.split("# ")[1:]
+    assert len(programs) == 2
+    for text in programs:
+        code = parse(text.partition("\n")[2].rsplit("\n\n", 1)[0])
+        for width in (2, 3):
+            row = "  ".join("." * width)
+            start = from_picture(f" {row}\n>{row}")
+            after = run(code[None], start[None])
+            assert after.status[0] == 0
+            end = " ".join(["1"] * (width - 1))
+            wanted = from_picture(f" {row}\n {end.replace(' ', '  ')} >1")
+            assert to_json(after.worlds[0]) == to_json(wanted)
+    assert "pairs show" in told
+
+
+def test_what_no_program_does_is_not_found(tmp_path):
+    (tmp_path / "odd.txt").write_text("== before\n 9  9\n>9  9\n== after\n 1  8\n>4  2\n")
+    told = unskew("synthesize", tmp_path / "odd.txt", "--beam", 4, code=1).stdout
+    assert told.startswith("none found")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda text: text.replace("== after", "== afterwards"), "found '== afterwards'"),
+        (lambda text: 3 * text.partition("\n")[2], "give one to five pairs"),
+        (lambda _: "", "found the end"),
+    ],
+)
+def test_what_is_no_problem_is_refused(tmp_path, change, said):
+    (tmp_path / "p.txt").write_text(change(LINE))
+    assert said in refusal("synthesize", tmp_path / "p.txt")
+
+
+def test_other_runs_and_files_are_refused(tmp_path, folder):
+    (tmp_path / "line.txt").write_text(LINE)
+    (tmp_path / "bad.safetensors").write_bytes(b"no model")
+    for run_, said in ((tmp_path / "bad.safetensors", "no whole checkpoint"), (tmp_path, "no run")):
+        assert said in refusal("synthesize", tmp_path / "line.txt", "--run", run_)
+    assert "is no run" in refusal("evaluate", folder / "data", "karel/msr-test")
+
+
+def test_the_shipped_model_is_small_and_solves_what_it_did():
+    """63 % of the uniform test set at beam 64 (results/karel_synthesizer.json); 60 tasks here."""
+    assert len(files("unskew.models").joinpath(SHIPPED).read_bytes()) < 10 * 2**20
+    tasks = Tasks.of(read_examples("karel/uniform-test", 60))
+    solved = solve(shipped_synthesizer(), tasks, beam=8).judged
+    assert solved.generalizes[:, 0].mean() > 0.45
+    assert solved.consistent.any(axis=1).mean() > 0.6
+    assert np.array_equal(from_json(to_json(tasks.worlds[0, 0, 0].numpy())), tasks.worlds[0, 0, 0])

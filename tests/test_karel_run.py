@@ -1,0 +1,284 @@
+"""Whole runs of the synthesizer with a tiny model on the CPU: learning, stopping, going on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
+from unskew.errors import UnskewError
+from unskew.generation import make
+from unskew.models import karel_run
+from unskew.models.checkpoint import load_checkpoint
+from unskew.models.karel import SynthesizerConfig
+from unskew.models.karel_data import Minibatches, Tasks
+from unskew.models.karel_rounds import Rounds
+from unskew.models.karel_run import MODEL, RunConfig, load_synthesizer, train
+from unskew.models.karel_solving import solve
+from unskew.models.karel_training import StepConfig
+from unskew.models.runs import CHECKPOINT, METRICS
+from unskew.recipe import Recipe
+
+CPU = torch.device("cpu")
+TINY = SynthesizerConfig(channels=8, blocks=1, pair=32, token=16, hidden=32, layers=2)
+STEP = StepConfig(batch=32, rate=5e-3, warmup=0.1)
+SOURCE = Recipe("karel/actions", 640, {"max_length": 2})
+
+
+@pytest.fixture(scope="module")
+def tasks():
+    return Tasks.of(make(SOURCE, 0))
+
+
+def batches_of(tasks, config=STEP):
+    return lambda number, state: Minibatches(tasks, config.batch, config.shown, config.seed)
+
+
+def run_for(steps, tasks, folder, **more):
+    config = RunConfig(TINY, STEP, steps=steps)
+    return train(config, batches_of(tasks), {"tasks": tasks.digest()}, folder, **more)
+
+
+def weights(model):
+    return {name: value.clone() for name, value in model.state_dict().items()}
+
+
+def same(left, right):
+    return all(torch.equal(left[name], right[name]) for name in left)
+
+
+def test_a_run_tells_how_it_goes(tasks, tmp_path):
+    """The loss falls, held-out tasks are solved or not, and what is decoded are programs."""
+    seen = []
+    fresh = Tasks(tasks.programs[:20], tasks.worlds[:20])
+    model = run_for(12, tasks, tmp_path, report=seen.append, held_out=fresh, every=0.0)
+    assert [now.step for now in seen] == [*range(1, 12), 12]
+    assert seen[-1].loss < seen[0].loss
+    assert seen[-1].done == 1
+    assert all(0 <= now.accuracy <= 1 for now in seen)
+    solved = solve(model, fresh, beam=3)
+    assert solved.judged.valid.all()
+    assert (np.diff(solved.scores, axis=1) <= 0).all()
+
+
+def test_a_run_that_is_stopped_goes_on_exactly(tasks, tmp_path, monkeypatch):
+    whole = weights(run_for(30, tasks, tmp_path / "whole"))
+    monkeypatch.setattr(karel_run, "SAVE_SECONDS", 0.0)
+
+    class Stop(Exception):  # noqa: N818
+        pass
+
+    count = 0
+    plain = karel_run.save_checkpoint
+
+    def save(path, tensors, facts):
+        nonlocal count
+        plain(path, tensors, facts)
+        count += 1
+        if count == 11:
+            raise Stop
+
+    monkeypatch.setattr(karel_run, "save_checkpoint", save)
+    with pytest.raises(Stop):
+        run_for(30, tasks, tmp_path / "stopped")
+    monkeypatch.setattr(karel_run, "save_checkpoint", plain)
+    _, facts = load_checkpoint(tmp_path / "stopped" / CHECKPOINT)
+    assert facts["step"] == 11
+    assert same(whole, weights(run_for(30, tasks, tmp_path / "stopped")))
+    lines = (tmp_path / "stopped" / METRICS).read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines][-1] == 30
+
+
+def test_a_finished_run_is_not_trained_again(tasks, tmp_path):
+    run_for(3, tasks, tmp_path)
+    before = (tmp_path / MODEL).read_bytes()
+    run_for(3, tasks, tmp_path)
+    assert (tmp_path / MODEL).read_bytes() == before
+
+
+def test_other_settings_or_data_are_refused(tasks, tmp_path):
+    run_for(3, tasks, tmp_path)
+    with pytest.raises(UnskewError, match="other settings or data"):
+        run_for(4, tasks, tmp_path)
+
+
+def test_a_box_of_time_is_kept(tasks, tmp_path):
+    began, seen = time.perf_counter(), []
+    config = RunConfig(TINY, STEP, minutes=0.03)
+    train(config, batches_of(tasks), {}, tmp_path, report=seen.append)
+    assert 1.8 <= seen[-1].seconds < 3
+    assert time.perf_counter() - began < 30
+
+
+@pytest.mark.parametrize("limit", [{}, {"minutes": 1, "steps": 1}])
+def test_a_run_ends_by_time_or_by_steps(limit):
+    with pytest.raises(UnskewError, match="either minutes or steps"):
+        RunConfig(TINY, STEP, **limit)
+
+
+# Endless feeds.
+
+ENDLESS = Recipe("karel/actions", 1, {"max_length": 3}, seed=4)
+
+
+def rounds(number=0, state=None, **more):
+    return Rounds(
+        ENDLESS, 32, (5, 5), 0, CPU, chunk=64, number=number, state=state, **{"reuse": 2, **more}
+    )
+
+
+def test_each_task_of_a_feed_is_used_as_often_as_said():
+    """Two batches a chunk, a buffer of two chunks: four batches a round, a new chunk each."""
+    batches = rounds()
+    try:
+        used = {}
+        for number in range(12):
+            chosen = batches.choice(number).tasks
+            for row in batches.tasks.worlds[chosen].flatten(1).numpy():
+                used[row.tobytes()] = used.get(row.tobytes(), 0) + 1
+        assert batches.distinct == 64 * 4
+    finally:
+        batches.close()
+    assert len(used) == 64 * 4
+    assert sorted(used.values()) == [1] * 128 + [2] * 128  # the first and the last chunk once
+
+
+def test_a_feed_goes_on_exactly():
+    batches = rounds()
+    try:
+        expected, states = [], []
+        for number in range(10):
+            chosen = batches.choice(number)
+            states.append(batches.state())
+            expected.append((batches.tasks.worlds[chosen.tasks].clone(), chosen.pairs.clone()))
+    finally:
+        batches.close()
+    for start in (0, 5, 8):
+        again = rounds(start, states[start])
+        try:
+            for number in range(start, 10):
+                chosen = again.choice(number)
+                assert torch.equal(again.tasks.worlds[chosen.tasks], expected[number][0])
+                assert torch.equal(chosen.pairs, expected[number][1])
+        finally:
+            again.close()
+
+
+def test_longer_programs_than_before_get_a_new_layout():
+    batches = rounds(reuse=1)
+    try:
+        batches.choice(0)
+        batches._inner.limits = batches._inner.limits * 0 + 5
+        batches.choice(2)
+        assert batches.layout == 1
+        needed = batches._inner._longest(0)
+        assert (needed <= batches._inner.limits).all()
+    finally:
+        batches.close()
+
+
+def test_training_on_a_feed_is_stopped_and_goes_on(tmp_path):
+    config = RunConfig(TINY, STEP, steps=8)
+
+    def feed(number, state):
+        return rounds(number, state)
+
+    whole = weights(train(config, feed, {"recipe": ENDLESS.hash}, tmp_path / "whole"))
+    script = (
+        "import sys, pathlib; sys.path.insert(0, '.')\n"
+        "from tests.test_karel_run import *\n"
+        "karel_run.SAVE_SECONDS = 0.0\n"
+        "class Slow(karel_run.TrainingStep):\n"
+        "    def run(self, number, done):\n"
+        "        time.sleep(0.5); super().run(number, done)\n"
+        "karel_run.TrainingStep = Slow\n"
+        f"train(RunConfig(TINY, STEP, steps=8), rounds, {{'recipe': {ENDLESS.hash!r}}}, "
+        f"pathlib.Path({str(tmp_path / 'killed')!r}))\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script])
+    checkpoint = tmp_path / "killed" / CHECKPOINT
+    while not checkpoint.exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert 0 < load_checkpoint(checkpoint)[1]["step"] < 8
+    assert same(whole, weights(train(config, feed, {"recipe": ENDLESS.hash}, tmp_path / "killed")))
+
+
+# Several processes.
+
+
+def test_two_processes_learn_what_one_does(tasks, tmp_path):
+    """The same losses, up to the order of additions, as one with the same batch."""
+    np.savez(tmp_path / "tasks.npz", p=tasks.programs.numpy(), w=tasks.worlds.numpy())
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import sys, pathlib; sys.path.insert(0, '.')\n"
+        "from tests.test_karel_run import *\n"
+        "from unskew.models.ranks import join_ranks, leave_ranks\n"
+        f"data = np.load({str(tmp_path / 'tasks.npz')!r})\n"
+        "tasks = Tasks.of_arrays(data['p'], data['w'])\n"
+        "ranks = join_ranks()\n"
+        "def batches(number, state):\n"
+        "    return Minibatches(tasks, STEP.batch, STEP.shown, STEP.seed, ranks=ranks)\n"
+        "config = RunConfig(TINY, STEP, steps=20)\n"
+        "folder = pathlib.Path(sys.argv[1])\n"
+        "train(config, batches, {}, folder, ranks=ranks, every=0.0)\n"
+        "leave_ranks(ranks)\n"
+    )
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    two = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
+    port = ["--master-port", str(29_000 + os.getpid() % 1_000)]
+    for command, folder in (([*two, *port], "two"), ([sys.executable], "one")):
+        subprocess.run(
+            [*command, str(script), str(tmp_path / folder)],
+            check=True, env=environment, capture_output=True,
+        )  # fmt: skip
+    one, both = (
+        [json.loads(line)["loss"] for line in (tmp_path / name / METRICS).read_text().splitlines()]
+        for name in ("one", "two")
+    )
+    assert len(one) == 20
+    assert one == pytest.approx(both, rel=1e-4)
+    assert one[-1] < 0.8 * one[0]
+
+
+# Files.
+
+
+def test_what_is_no_model_is_refused(tasks, tmp_path):
+    run_for(2, tasks, tmp_path / "run")
+    model = tmp_path / "run" / MODEL
+    assert load_synthesizer(model, CPU).config == TINY
+    data = model.read_bytes()
+    for name, content in (
+        ("truncated", data[: len(data) // 2]),
+        ("text", b"hello"),
+        ("empty", b""),
+        ("pickle", b"\x80\x04K\x01."),
+    ):
+        bad = tmp_path / f"{name}.safetensors"
+        bad.write_bytes(content)
+        with pytest.raises(UnskewError, match="no whole checkpoint"):
+            load_synthesizer(bad, CPU)
+    with pytest.raises(UnskewError, match="is no run"):
+        load_synthesizer(tmp_path, CPU)
+    model.unlink()
+    with pytest.raises(UnskewError, match="not finished"):
+        load_synthesizer(tmp_path / "run", CPU)
+
+
+def test_worlds_and_programs_are_those_of_the_batch(tasks):
+    batch = make(SOURCE, 0)
+    assert np.array_equal(tasks.worlds[:, :, 0].numpy(), world_rows(batch, INPUTS))
+    assert np.array_equal(tasks.worlds[:, :, 1].numpy(), world_rows(batch, OUTPUTS))
+    width = tasks.programs.shape[1]
+    assert np.array_equal(tasks.programs.numpy(), program_rows(batch)[:, :width])
