@@ -93,14 +93,16 @@ def test_direct_nesting_is_near_the_originals(statistics):
 
 
 def test_the_commonest_programs_are_the_originals(programs):
-    """Each of the four stands in 1.3 to 1.9 % of the original; here within 1 point."""
-    share = dict.fromkeys(("pickMarker move", "move putMarker", "putMarker move"), 0)
+    """Each of the four stands in 1.3 to 1.9 % of the original; here within 0.8 points."""
+    four = (("pickMarker move", 47), ("move putMarker", 47), ("putMarker move", 40),
+            ("move pickMarker", 33))  # fmt: skip
+    share = dict.fromkeys((text for text, _ in four), 0)
     for program in programs:
         text = " ".join(program[3:-1])
         if text in share:
             share[text] += 100 / N
-    for text, count in (("pickMarker move", 47), ("move putMarker", 47), ("putMarker move", 40)):
-        assert share[text] == pytest.approx(count / 25, abs=1.0)
+    for text, count in four:
+        assert share[text] == pytest.approx(count / 25, abs=0.8), text
 
 
 BARREN = {

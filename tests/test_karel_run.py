@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.errors import UnskewError
@@ -62,6 +63,9 @@ def test_a_run_tells_how_it_goes(tasks, tmp_path):
     assert seen[-1].loss < seen[0].loss
     assert seen[-1].done == 1
     assert all(0 <= now.accuracy <= 1 for now in seen)
+    written = EventAccumulator(str(tmp_path)).Reload()
+    losses = [(event.step, event.value) for event in written.Scalars("loss")]
+    assert losses == [(now.step, pytest.approx(now.loss)) for now in seen]
     solved = solve(model, fresh, beam=3)
     assert solved.judged.valid.all()
     assert (np.diff(solved.scores, axis=1) <= 0).all()

@@ -32,6 +32,8 @@ def find_source(name: str, settings: Mapping[str, Any] | None = None) -> Source:
     domain, slash, source = name.partition("/")
     if not slash:
         raise unknown("source", name, source_names())
+    if find_table(name) is not None:
+        raise UnskewError(f"{name} is a table, not a source; show it, or convert it to a file")
     if find_recipe(name) is not None:
         raise UnskewError(
             f"{name} is a recipe, not a source; run it with `unskew generate {name} -o DIR` "

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.resources import as_file, files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -141,6 +142,7 @@ class _Loop:
         self.config, self.step, self.folder, self.ranks = config, step, folder, ranks
         self._held_out, self._every, self._report = held_out, every, report
         self._on_gpu = ranks.device.type == "cuda"
+        self._board: Any = None
 
     def run(self, number: int, seconds: float) -> None:
         """Go on from so many steps and seconds to the end."""
@@ -192,8 +194,22 @@ class _Loop:
         now = Progress(number, loss, rate, speed, self._seconds, done, accuracy)
         if self.ranks.first:
             log(self.folder, asdict(now))
+            self._draw(now)
             self._report(now)
         return number, self._seconds
+
+    def _draw(self, now: Progress) -> None:
+        """Write the numbers for TensorBoard too, where it is installed."""
+        if self._board is None and find_spec("tensorboard") is not None:
+            from torch.utils.tensorboard import SummaryWriter
+
+            self._board = SummaryWriter(str(self.folder), purge_step=now.step)
+        if self._board is not None:
+            for name in ("loss", "rate", "examples_per_second", "accuracy"):
+                value = getattr(now, name)
+                if value is not None:
+                    self._board.add_scalar(name, value, now.step)
+            self._board.flush()
 
     def _save(self, number: int) -> None:
         """Write everything that the next step depends on."""
@@ -210,6 +226,8 @@ class _Loop:
     def _finish(self, number: int, seconds: float) -> None:
         """Write the last checkpoint and, last of all, the model by itself."""
         self._seconds = seconds
+        if self._board is not None:
+            self._board.close()
         if (self.folder / MODEL).is_file():
             return
         self._save(number)

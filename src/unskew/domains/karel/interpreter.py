@@ -14,12 +14,11 @@ from unskew.compiled import compiled, compiled_inner
 from unskew.domains.karel import compiler as c
 from unskew.domains.karel.compiler import Code, compile_programs
 from unskew.domains.karel.hidden import FREE, UNKNOWN, Hidden, reveal_cell, reveal_markers
-from unskew.domains.karel.world import BYTES, FACING, POSITION, SIDE, WALL
+from unskew.domains.karel.world import BYTES, FACING, MAX_MARKERS, POSITION, SIDE, WALL
 from unskew.errors import UnskewError, check_count
 
 MAX_TICKS = 200
 MOST_TICKS = 2**31 - 1  # that can be counted
-MAX_MARKERS = 9
 NESTED_REPEATS = 64  # as many as MAX_TOKENS allows
 
 # The statement of each instruction, and where it is marked when it runs.
@@ -68,8 +67,9 @@ def run(
     """Run programs on packed worlds (n, 260); ``which`` names the program of each world.
 
     Left out, world i belongs to program i, or to program i // k where there are k worlds for
-    each program. Those that are named must be programs: see ``Code.status``. ``statements``
-    asks which statements ran.
+    each program. Those that are named must be programs (see ``Code.status``), and worlds must be
+    worlds: their cells are not looked at here (``world.are_worlds`` does). ``statements`` asks
+    which statements ran.
     """
     check_count("threads", threads)
     code, which = checked_pairs(programs, worlds, which, max_ticks)

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from unskew.compiled import compiled_inner
 from unskew.domains.karel import compiler as c
 from unskew.domains.karel.hidden import FREE, UNKNOWN, reveal_cell, reveal_markers
-from unskew.domains.karel.interpreter import MAX_MARKERS
-from unskew.domains.karel.world import FACING, HEIGHT, POSITION, SIDE, WALL, WIDTH
+from unskew.domains.karel.world import FACING, HEIGHT, MAX_MARKERS, POSITION, SIDE, WALL, WIDTH
 
 MOST_CELLS, MOST_TICKS = 32, 100  # the rest of a longer one is left to the run
 # How far it goes from where it starts, forward and to the right, and the cells it goes through.

@@ -31,6 +31,8 @@ class _Word:
 
 def parse(text: str) -> Program:
     """Read a program in either form."""
+    if not isinstance(text, str):
+        raise UnskewError(f"a program is {type(text).__name__}; give text")
     words = text.split(None, 1)
     return parse_tokens(text) if words and words[0] == "DEF" else parse_readable(text)
 

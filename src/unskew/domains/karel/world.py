@@ -197,6 +197,8 @@ def from_json(data: Mapping[str, Any]) -> World:
     """Read the original dataset's JSON of a grid."""
     try:
         r, c, direction = data["hero"].split(":")
+        if direction not in DIRECTIONS:
+            raise ValueError(f"Karel faces {direction!r}, not {', '.join(DIRECTIONS)}")
         hero = (int(r), int(c), DIRECTIONS.index(direction))
         walls = [_cell(text) for text in data["blocked"].split()]
         markers = {}
