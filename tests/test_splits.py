@@ -1,6 +1,8 @@
 """Splits that share no key, what is left out, and the command that looks a dataset over."""
 
 import json
+import sys
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from unskew import Dataset, Recipe, UnskewError, generate
+from unskew.batch import Batch
 from unskew.dataset import read_parquet
 from unskew.engines import processes
 from unskew.generation import make
 from unskew.keys import OTHER_SPLIT, REPEATED, excluded_keys, key_hashes
 from unskew.names import domain_of
+from unskew.rowhash import content_hashes
 from unskew.store import sha256
 from unskew.verifying import verify
 
@@ -239,3 +243,88 @@ def test_keys_are_those_of_the_domain(split):
     programs = batch.columns["program"].to_pylist()
     assert len(set(same.tolist())) == len(set(programs))
     assert len(set(key_hashes(batch, None).tolist())) == len(batch)
+
+
+# One's own functions: a key is the whole row, as it is stored.
+
+OWN = """
+def number(rng):
+    n = int(rng.integers(40))
+    return float(n) if rng.random() < 0.5 else n
+
+def row(rng):
+    row = {"n": number(rng), "tags": ("a", {"x": int(rng.integers(2))})[: int(rng.integers(2))]}
+    if rng.random() < 0.5:
+        row["note"] = None if rng.random() < 0.5 else "é"
+    return row
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A module of two samplers whose values are stored as other values than they return."""
+    (tmp_path / "own_keys.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_keys", raising=False)
+    return tmp_path
+
+
+def stored(folder: Path, split: str = "train") -> list[str]:
+    """The rows of a split, in a form in which equal ones are equal."""
+    files = sorted((folder / "data").glob(f"{split}-*.parquet"))
+    rows = [row for file in files for row in pq.read_table(file).to_pylist()]
+    return [
+        str(sorted((k, float(v) if k in ("n", "example") else v) for k, v in row.items() if v))
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize("name", ["own_keys:number", "own_keys:row"])
+def test_splits_of_own_examples_share_none(own, name):
+    made = generate(Recipe(name, 400, splits={"train": 300, "test": 100}, shard_size=60), "made")
+    assert verify("made", make=make).faults == []
+    train, test = stored(made.folder), stored(made.folder, "test")
+    assert train
+    assert test
+    assert not set(train) & set(test)
+
+
+@pytest.mark.parametrize("name", ["own_keys:number", "own_keys:row"])
+def test_own_examples_of_another_dataset_are_left_out(own, name):
+    first = generate(Recipe(name, 12, seed=1), "first")
+    made = generate(Recipe(name, 200, seed=2, exclude=("first",)), "made")
+    assert not set(stored(first.folder)) & set(stored(made.folder))
+    assert made.tally.dropped["is in first"] > 0
+    assert verify("made", make=make).faults == []
+
+
+def test_own_distinct_examples_are_distinct_as_stored(own):
+    made = generate(Recipe("own_keys:number", 300, shard_size=100, distinct=True), "made")
+    assert len(set(stored(made.folder))) == len(made) == 40
+    assert verify("made", make=make).faults == []
+
+
+@pytest.mark.parametrize(
+    ("example", "same"),
+    [
+        (5, 5.0),
+        (0, -0.0),
+        (1.0, True),
+        (Decimal("1.50"), 1.5),
+        (Decimal("0.1"), Decimal("0.100")),
+        ("é", "é".encode()),
+        ({"a": 1, "b": None}, {"a": 1}),
+        ({"b": [{"c": 1}], "a": [1, 2]}, {"a": (1.0, 2.0), "b": ({"c": 1, "d": None},)}),
+        (np.float32(0.1), float(np.float32(0.1))),
+        (np.arange(3), [0, 1, 2]),
+    ],
+)
+def test_what_may_be_stored_alike_has_one_key(example, same):
+    assert content_hashes(Batch.of([example])) == content_hashes(Batch.of([same]))
+
+
+def test_what_differs_has_another_key():
+    values = [5, 6, 5.5, 2**53, 2**53 + 1, "5", "", [5], [5, None], [], {"a": 5}, {"b": 5}]
+    values += [None, float("nan"), float("inf"), [[5]], {"a": {"b": 5}}, Decimal("0.1")]
+    hashes = [int(content_hashes(Batch.of([value]))[0]) for value in values]
+    assert len(set(hashes)) == len(values)

@@ -1,8 +1,8 @@
 """Which examples may stand in which split: told by the content of their key, not by a seed.
 
-A key is the column that a domain names (a program, an expression), else the whole row. Its hash
-decides on which side of the splits it falls, so that no key is in two of them, and whether it
-is one of those to leave out.
+A key is the column that a domain names (a program, an expression), else the whole row as it is
+stored. Its hash decides on which side of the splits it falls, so that no key is in two of them,
+and whether it is one of those to leave out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from unskew.inputs import content_of
 from unskew.names import domain_of, find_recipe
 from unskew.parts import Part, make_part
 from unskew.recipe import Recipe
-from unskew.rowhash import row_hashes
+from unskew.rowhash import content_hashes, row_hashes
 from unskew.source import Source
 from unskew.store import Place
 from unskew.tally import Tally
@@ -40,7 +40,7 @@ IN_VAIN = 1000  # draws of a chunk in a row that left nothing
 def key_hashes(batch: Batch, domain: Domain | None) -> NDArray[np.uint64]:
     """Return the hash of each row's key."""
     if domain is None or not domain.key or domain.key not in batch.columns:
-        return row_hashes(batch)
+        return content_hashes(batch)
     return row_hashes(Batch({domain.key: batch.columns[domain.key]}))
 
 
@@ -121,7 +121,8 @@ def excluded_by(recipe: Recipe, make: Make) -> Excluded:
 def excluded_keys(name: str, make: Make, source: str = "") -> NDArray[np.uint64]:
     """Return the keys of a dataset, a file or a named recipe, sorted.
 
-    What is of no domain by itself, such as a file of programs alone, is read as of ``source``'s.
+    A key is what tells the examples of ``source`` apart: only then can they be compared. Where
+    no source is named, it is that of what is read.
     """
     return _keys_in(name, content_of(name), make, source)
 
@@ -131,22 +132,26 @@ def _keys_in(name: str, _: str, make: Make, source: str) -> NDArray[np.uint64]:
     """Return the keys of what has this content; they are read again when it has another."""
     recipe = find_recipe(name)
     if recipe is not None:
+        domain = domain_of(source or recipe.source)
         batches = (make(recipe, index) for index in range(recipe.shards))
-        domain = domain_of(recipe.source)
-        return np.unique(np.concatenate([key_hashes(batch, domain) for batch in batches]))
-    opened = open_target(name)
-    if opened.dataset is not None:
-        opened.dataset.check_parts()
-    domain = opened.domain or domain_of(source)
+    else:
+        opened = open_target(name)
+        if opened.dataset is not None:
+            opened.dataset.check_parts()
+        domain = domain_of(source) if source else opened.domain
+        batches = (_in_columns(batch) for batch in opened.read(None))
     found = []
-    for batch in opened.read(None):
-        columns = Batch.from_arrow(batch.to_arrow()) if domain and batch.is_plain else batch
-        if domain and domain.key and domain.key not in columns.columns:
+    for batch in batches:
+        if domain and domain.key and domain.key not in batch.columns:
             raise UnskewError(
                 f"{name} has no column {domain.key!r} to tell its examples by; name one that has"
             )
-        found.append(key_hashes(columns, domain))
+        found.append(key_hashes(batch, domain))
     return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
+
+
+def _in_columns(batch: Batch) -> Batch:
+    return Batch.from_arrow(batch.to_arrow()) if batch.is_plain else batch
 
 
 class SeenKeys:

@@ -1,18 +1,19 @@
-"""A 64-bit hash of each row's content: what duplicates are found by."""
+"""A 64-bit hash of each row: of its columns' bytes, or of its content however it is held."""
 
 from __future__ import annotations
 
 import hashlib
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.batch import binary_rows, is_binary, is_text, readable, text_bytes
+from unskew.batch import Batch, binary_rows, is_binary, is_text, readable, text_bytes
 from unskew.compiled import compiled
 
 if TYPE_CHECKING:
-    from unskew.batch import Batch, Column
+    from unskew.batch import Column
 
 _OFFSET = np.uint64(0xCBF29CE484222325)
 _PRIME = np.uint64(0x100000001B3)
@@ -31,6 +32,44 @@ def row_hashes(batch: Batch) -> NDArray[np.uint64]:
         if gaps is not None:
             hashes[gaps] ^= _MIX
     return hashes
+
+
+def content_hashes(batch: Batch) -> NDArray[np.uint64]:
+    """Return one hash a row that is the same for an example and for what is stored of it.
+
+    Columns have one type each, so that 5 may be stored as 5.0, a text as bytes, and what a row
+    lacks as None; which of them depends on the other rows, and must not change the hash.
+    """
+    stored = Batch.from_arrow(batch.to_arrow()) if batch.is_plain else batch
+    texts = (repr(_content(example)).encode() for example in stored.examples())
+    digests = b"".join(hashlib.blake2b(text, digest_size=8).digest() for text in texts)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def _content(value: object) -> object:
+    """Return what is alike for values that may become one another in a column."""
+    if isinstance(value, dict):
+        there = ((name, item) for name, item in value.items() if item is not None)
+        return {name: _content(item) for name, item in sorted(there)}
+    if isinstance(value, (list, tuple)):
+        return [_content(item) for item in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    if isinstance(value, (bool, int, float, Decimal)):
+        return _number(value)
+    return value
+
+
+def _number(value: float | Decimal) -> object:
+    """Return the whole number it is, else the float, else the decimal."""
+    try:
+        whole = int(value)
+    except (ValueError, OverflowError):  # not a number, or infinite
+        return float(value)
+    if whole == value:
+        return whole
+    inexact = float(value)
+    return value.normalize() if isinstance(value, Decimal) and inexact != value else inexact
 
 
 @compiled
