@@ -1,6 +1,7 @@
 """Many workers, kills at random moments, two generators at once: always the same files."""
 
 import hashlib
+import json
 import os
 import random
 import signal
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from unskew import Recipe, UnskewError, generate
-from unskew.engines import processes
+from unskew.engines import _died, processes
 from unskew.parts import NOTES, finished_part
 
 SMALL = Recipe("calculator/dcfg", 3_000, homogenize=("length",), seed=5, shard_size=100)
@@ -128,6 +129,59 @@ def test_an_error_in_a_worker_is_one_line(tmp_path, monkeypatch):
     recipe = Recipe("raising:draw", 20, shard_size=10)
     with pytest.raises(UnskewError, match="sampler 'raising:draw' raised ValueError"):
         generate(recipe, tmp_path / "made", engine=processes(2))
+
+
+LOUD = """
+import os, subprocess, sys
+
+def draw(rng):
+    print("printed")
+    os.write(1, b"written\\n")
+    subprocess.run(["echo", "echoed"])
+    return {"n": int(rng.integers(9)), "read": sys.stdin.read()}
+"""
+
+
+def test_a_sampler_that_prints_and_reads_disturbs_nothing(tmp_path):
+    (tmp_path / "loud.py").write_text(LOUD)
+    recipe = Recipe("loud:draw", 20, shard_size=5)
+    run = subprocess.run(
+        command(recipe, tmp_path / "made", 2),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("dataset: ")
+    assert not {"printed", "written", "echoed"} & set(run.stdout.split())
+    assert {"printed", "written", "echoed"} <= set(run.stderr.split())
+
+
+def test_a_worker_without_a_parent_ends_quietly(tmp_path):
+    """Its parent is gone when it would answer: no traceback, and nobody is told."""
+    task = json.dumps({"recipe": SMALL.to_dict(), "folder": str(tmp_path / "made")})
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "unskew.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    worker.stdout.close()
+    worker.stdin.write(f"{task}\n0\n1\n")
+    worker.stdin.flush()
+    assert worker.wait(60) == 0
+    assert worker.stderr.read() == ""
+    worker.stdin.close()
+    worker.stderr.close()
+
+
+def test_a_worker_that_does_not_answer_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("unskew.engines.LAST_SECONDS", 0.1)
+    worker = subprocess.Popen(["sleep", "60"])
+    assert "gave no answer that can be read" in _died(worker)
+    assert worker.wait(10) == -9
 
 
 def test_workers_end_with_their_parent(tmp_path):

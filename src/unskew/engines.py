@@ -78,6 +78,7 @@ def ray_cluster(address: str | None = None) -> Engine:
     return run
 
 
+LAST_SECONDS = 10  # that a worker has to end when it no longer answers
 AT_ONCE = 1000  # parts that are handed to Ray at a time
 # Ray speaks HTTP/2: who sends its first words and a frame of settings gets one in answer.
 _SETTINGS = b"\x04"
@@ -197,8 +198,9 @@ def _tell(pipe: IO[str], line: str) -> None:
 
 
 def _died(worker: subprocess.Popen[str]) -> str:
-    code = worker.wait()
-    return (
-        f"a worker ended with code {code} (killed, or out of memory); run the same command again, "
-        "with fewer workers if memory is short"
-    )
+    try:
+        how = f"ended with code {worker.wait(LAST_SECONDS)} (killed, or out of memory)"
+    except subprocess.TimeoutExpired:
+        worker.kill()
+        how = "gave no answer that can be read, and was ended"
+    return f"a worker {how}; run the same command again, with fewer workers if memory is short"

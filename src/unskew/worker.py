@@ -2,15 +2,18 @@
 
 The first line is JSON, each later one a number; the answer to each is a line of JSON, ``done``
 with its warnings, or ``error``. When nothing more comes, because all is done or the parent is
-gone, it ends.
+gone, it ends. The pipes are its own: what a user's function prints goes to stderr, and there is
+nothing for it to read.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
-from typing import Any
+from contextlib import suppress
+from typing import IO, Any
 
 from unskew.errors import HealthWarning, UnskewError
 from unskew.generation import run_part
@@ -20,13 +23,27 @@ from unskew.store import Place, place
 
 def main() -> None:
     """Serve one parent until it has no more numbers."""
-    task = json.loads(sys.stdin.readline() or "null")
-    if task is None:
-        return
-    recipe, folder = Recipe.from_dict(task["recipe"]), place(task["folder"])
-    for line in sys.stdin:
-        sys.stdout.write(json.dumps(answer(recipe, folder, int(line))) + "\n")
-        sys.stdout.flush()
+    questions, answers = _own_pipes()
+    with suppress(BrokenPipeError), questions, answers:  # broken when the parent was killed
+        task = json.loads(questions.readline() or "null")
+        if task is None:
+            return
+        recipe, folder = Recipe.from_dict(task["recipe"]), place(task["folder"])
+        for line in questions:
+            answers.write(json.dumps(answer(recipe, folder, int(line))) + "\n")
+            answers.flush()
+
+
+def _own_pipes() -> tuple[IO[str], IO[str]]:
+    """Take stdin and stdout away from all else that runs here, and return them."""
+    questions = os.fdopen(os.dup(0), "r", encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)  # for what writes to the descriptor, such as a library in C
+    sys.stdout = sys.stderr
+    return questions, answers
 
 
 def answer(recipe: Recipe, folder: Place, index: int) -> dict[str, Any]:
