@@ -22,6 +22,7 @@ from tests.statistics import fits
 from unskew import theory
 from unskew.allotment import allot, choose, epsilon_for, most_possible, target_shares, within
 from unskew.batch import Batch
+from unskew.converting import convert
 from unskew.errors import UnskewError
 from unskew.homogenizer import Homogenizer
 from unskew.salient import as_variable
@@ -333,3 +334,32 @@ def test_the_data_is_never_held_at_once(monkeypatch):
     assert made.rows == made.possible
     assert len(batches) == 14  # seven in each pass
     assert max(alive) <= 3
+
+
+@pytest.mark.parametrize("output", ["data/rows.jsonl", "link.jsonl", "data/../data/rows.jsonl"])
+def test_what_is_read_is_not_written_over(tmp_path, monkeypatch, output):
+    monkeypatch.chdir(tmp_path)
+    Path("data").mkdir()
+    rows = Path("data/rows.jsonl")
+    rows.write_text('{"a": 1}\n{"a": 1}\n{"a": 2}\n')
+    Path("link.jsonl").symlink_to(rows.resolve())
+    before = rows.read_bytes()
+    for target in (str(rows), rows, "link.jsonl"):
+        with pytest.raises(UnskewError, match="is what is read; name another file"):
+            unskew.resample(target, output, "a")
+        with pytest.raises(UnskewError, match="is what is read; name another file"):
+            convert(target, output)
+    with pytest.raises(UnskewError, match="would lie in data, which is read"):
+        unskew.resample("data", "data/even.jsonl", "a")
+    with pytest.raises(UnskewError, match="would lie in data, which is read"):
+        convert("data", "data/deep/even.jsonl")
+    assert rows.read_bytes() == before
+    assert [path.name for path in Path("data").iterdir()] == ["rows.jsonl"]
+    assert convert("data", "all.jsonl") == 3
+
+
+def test_a_dataset_is_not_written_into(tmp_path):
+    made = unskew.generate(unskew.Recipe("calculator/dcfg", 20), tmp_path / "made")
+    for target in (made, made.folder):
+        with pytest.raises(UnskewError, match="which is read; write it elsewhere"):
+            convert(target, made.folder / "data" / "all.parquet")

@@ -9,9 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 from unskew import Dataset, Recipe, UnskewError, generate
 from unskew.batch import Batch
+from unskew.cli import app
 from unskew.dataset import read_parquet
 from unskew.engines import processes
 from unskew.generation import make
@@ -296,6 +298,22 @@ def test_own_examples_of_another_dataset_are_left_out(own, name):
     assert not set(stored(first.folder)) & set(stored(made.folder))
     assert made.tally.dropped["is in first"] > 0
     assert verify("made", make=make).faults == []
+
+
+def test_valid_examples_are_not_called_invalid(own):
+    """Another split, another dataset, a repeat: the card and the command line tell them apart."""
+    generate(Recipe("calculator/dcfg", 50, seed=1), "first")
+    flags = "--split train=60 --split test=40 --exclude first --distinct -o made --workers 1"
+    run = CliRunner().invoke(app, ["generate", "calculator/dcfg", *flags.split()])
+    assert run.exit_code == 0, run.output
+    said = run.output
+    card = Path("made/README.md").read_text()
+    for reason in (OTHER_SPLIT, REPEATED, "is in first"):
+        count = Dataset.open("made").tally.dropped[reason]
+        assert f"valid, but left out: {count:,} ({reason})" in said
+        assert f"- {count:,}: {reason}" in card.partition("Valid, but left out:")[2]
+    assert said.count("dropped by the source") == said.count("longer than max_length") == 1
+    assert card.index("longer than max_length") < card.index("Valid, but left out:")
 
 
 def test_own_distinct_examples_are_distinct_as_stored(own):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from unskew.auditing import VariableAudit, in_order
+from unskew.keys import not_wanted
 from unskew.parts import Part, card_variables
 from unskew.recipe import Recipe
 from unskew.tally import DETAIL, Tally
@@ -84,11 +85,17 @@ def _made(recipe: Recipe, tally: Tally) -> list[str]:
             f"{tally.drawn:,} draws for {tally.kept:,} kept, {tally.cost:.2f} each."
         )
     main = {why: count for why, count in tally.dropped.items() if DETAIL not in why}
+    valid = {why: main.pop(why) for why in not_wanted(recipe) & set(main)}
     if main:
-        lines += ["", "Dropped by the source because it was not valid:", ""]
-        lines += [f"- {count:,}: {_plain(why)}" for why, count in sorted(main.items())]
+        lines += ["", "Dropped by the source because it was not valid:", "", *_counts(main)]
         lines += [f"  - {_plain(line)}" for line in words.dropped_details(tally.dropped)]
+    if valid:
+        lines += ["", "Valid, but left out:", "", *_counts(valid)]
     return [*lines, ""] if lines else ["Nothing was dropped.", ""]
+
+
+def _counts(dropped: Mapping[str, int]) -> list[str]:
+    return [f"- {count:,}: {_plain(why)}" for why, count in sorted(dropped.items())]
 
 
 def _variables(recipe: Recipe, parts: Sequence[Part]) -> list[str]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unskew.addresses import is_address
+from unskew.dataset import Dataset
 from unskew.domain import Domain, example_data
 from unskew.errors import UnskewError, check_count, unknown
 from unskew.files import check_writable, written_whole
@@ -43,6 +45,7 @@ def convert(
     elif opened.endless:
         raise UnskewError(f"{opened.label} does not end; say how many examples: n, in a shell -n")
     write = writer(opened, path, form)
+    check_apart(target, path)
     check_writable(path)
     return write(_counted(opened, n, advance))
 
@@ -54,6 +57,18 @@ def check_suffix(path: Path) -> None:
             f"{path} has the suffix {path.suffix!r}; allowed are {', '.join(FILES)}: "
             "rename the file"
         )
+
+
+def check_apart(target: Any, path: Path) -> None:
+    """Refuse to write over what is read, or among it."""
+    place = target.folder if isinstance(target, Dataset) else target
+    if not isinstance(place, (str, Path)) or is_address(place) or not Path(place).exists():
+        return  # no file of this machine
+    read, written = Path(place).resolve(), path.resolve()
+    if read == written or (written.exists() and written.samefile(read)):
+        raise UnskewError(f"{path} is what is read; name another file to write")
+    if read in written.parents:
+        raise UnskewError(f"{path} would lie in {place}, which is read; write it elsewhere")
 
 
 def writer(opened: Target, path: Path, form: str | None = None) -> Callable[[Iterator[Batch]], int]:

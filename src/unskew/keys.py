@@ -98,9 +98,18 @@ def _allowed(
         why[OTHER_SPLIT] = int((~keep).sum())
     for name, keys in excluded.items():
         inside = np.isin(hashes, keys) & keep
-        why[f"is in {name}"] = int(inside.sum())
+        why[_is_in(name)] = int(inside.sum())
         keep &= ~inside
     return keep, +why
+
+
+def not_wanted(recipe: Recipe) -> set[str]:
+    """Return the reasons to drop an example that is valid, but is not for this split or dataset."""
+    return {OTHER_SPLIT, REPEATED, *map(_is_in, recipe.exclude)}
+
+
+def _is_in(name: str) -> str:
+    return f"is in {name}"
 
 
 def split_of(hashes: NDArray[np.uint64], recipe: Recipe) -> NDArray[np.int64]:

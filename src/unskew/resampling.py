@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from unskew.allotment import allot, choose, epsilon_for, most_possible, target_shares, within
 from unskew.batch import Batch
 from unskew.codebook import Codebook
-from unskew.converting import check_suffix, writer
+from unskew.converting import check_apart, check_suffix, writer
 from unskew.errors import UnskewError, check_count, check_range
 from unskew.files import check_writable
 from unskew.names import resolve
@@ -86,6 +86,7 @@ def resample(
         check_count("n", n, "ask for at least one example")
     opened = _open(target)
     write = writer(opened, path)
+    check_apart(target, path)
     check_writable(path)
     pool = _measure(opened, by, advance)
     possible = most_possible(pool.counts, epsilon)

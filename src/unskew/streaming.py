@@ -1,7 +1,8 @@
-"""Endless streams of examples: never repeating, in parts that never overlap, resumed exactly.
+"""Endless streams of examples, in parts that never overlap, resumed exactly.
 
 A stream is blocks of examples, each drawn from a random stream of its own, so that any block can
-be made at any time by anyone. What homogenizing keeps is decided by a table of frequencies that
+be made at any time by anyone. No randomness is used twice; a source of few examples gives the
+same ones again all the same. What homogenizing keeps is decided by a table of frequencies that
 is drawn once, before the first block, and then stays: a block never depends on another.
 """
 
@@ -31,7 +32,7 @@ class Stream(Iterator[Any]):
     """The examples of a recipe, for ever; its ``n`` does not count.
 
     Of ``parts`` streams each takes every so many-th block, so together they are the whole and no
-    example comes twice. ``state`` is where one stands, ready for JSON; given back, it goes on
+    draw is in two of them. ``state`` is where one stands, ready for JSON; given back, it goes on
     with the very next example.
     """
 

@@ -18,7 +18,8 @@ DETAIL = " · "  # in a reason: what follows says more of what stands before, an
 class Tally:
     """Counts over draws.
 
-    ``dropped`` counts what a source threw away because it was not valid, by reason. It is kept
+    ``dropped`` counts what was thrown away because it was not valid or, though valid, not for
+    this split or dataset (``keys.not_wanted``), by reason. It is kept
     apart from ``drawn - kept``, what homogenizing threw away: mixing them would hide a bias.
     """
 

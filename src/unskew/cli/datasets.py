@@ -138,6 +138,7 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
 
 
 def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:
+    from unskew.keys import not_wanted
     from unskew.report.words import dropped_details
     from unskew.tally import DETAIL
     from unskew.theory import cost_bound
@@ -150,11 +151,14 @@ def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:
             f"homogenized by {' × '.join(recipe.homogenize)} at epsilon {recipe.epsilon:g}: "
             f"{tally.cost:.2f} draws per kept example (at most {bound:g} expected)"
         )
+    valid = not_wanted(recipe)
     for reason, count in sorted(tally.dropped.items()):
-        if DETAIL not in reason:
+        if DETAIL not in reason and reason not in valid:
             typer.echo(f"dropped by the source: {count:,} ({reason})")
     for line in dropped_details(tally.dropped):
         typer.echo(f"  {line}")
+    for reason in sorted(valid & set(tally.dropped)):
+        typer.echo(f"valid, but left out: {tally.dropped[reason]:,} ({reason})")
 
 
 def _engine(name: str, workers: int | None, address: str | None, shards: int) -> Engine | None:
