@@ -1,7 +1,9 @@
 """Endless streams: nothing twice, nothing left out, resumed at the very example."""
 
 import json
+import sys
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 import unskew
 from tests.statistics import same_distribution
 from unskew import Recipe, UnskewError
+from unskew.errors import HealthWarning
 from unskew.streaming import BLOCK, Stream
 
 KAREL = Recipe("karel/msr", 1)
@@ -23,6 +26,11 @@ def key(example):
 
 def first(stream, n):
     return [key(example) for example in islice(stream, n)]
+
+
+def moved(recipe=PLAIN, **changes):
+    """A state as it is at the beginning, but for some numbers."""
+    return {**Stream(recipe).state(), **changes}
 
 
 @pytest.mark.parametrize("recipe", [PLAIN, EVEN, KAREL], ids=["plain", "homogenized", "karel"])
@@ -78,6 +86,51 @@ def test_items_by_number_are_those_of_the_stream():
         unskew.stream(EVEN).item(3)
 
 
+def test_a_state_does_not_depend_on_how_many_a_dataset_would_have():
+    state = Stream(PLAIN).state()
+    assert first(Stream(replace(PLAIN, n=77, shard_size=5), state=state), 5) == first(
+        Stream(PLAIN), 5
+    )
+
+
+HOPELESS = """
+import unskew
+def draw(rng): return {"n": int(rng.integers(3))}
+n = unskew.over(lambda row: row["n"], range(5))
+"""
+
+
+@pytest.fixture
+def hopeless(tmp_path, monkeypatch):
+    """A source that gives 0, 1 and 2, and a variable that may also be 3 or 4."""
+    (tmp_path / "hopeless.py").write_text(HOPELESS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "hopeless", raising=False)
+
+
+def test_a_value_that_never_comes_is_refused_at_epsilon_0(hopeless):
+    recipe = Recipe("hopeless:draw", 1, homogenize=("hopeless:n",), epsilon=0)
+    with pytest.raises(UnskewError, match=r"never took 3, 4 in 65,536 draws.*raise epsilon above"):
+        Stream(recipe)
+
+
+def test_a_value_that_never_comes_may_cost_much(hopeless, monkeypatch):
+    recipe = Recipe("hopeless:draw", 1, homogenize=("hopeless:n",), epsilon=0.001)
+    with pytest.warns(HealthWarning, match=r"it never took 3, 4: leave them out of the support"):
+        examples = Stream(recipe)
+    assert next(examples)["n"] in range(3)
+    monkeypatch.setattr("unskew.streaming.IN_VAIN", 2)
+    with pytest.warns(HealthWarning):
+        examples = Stream(replace(recipe, epsilon=1e-12))
+    with pytest.raises(UnskewError, match="nothing kept in 2,048 draws"):
+        next(examples)
+
+
+def test_a_healthy_stream_says_nothing(recwarn):
+    Stream(EVEN)
+    assert not [w for w in recwarn if issubclass(w.category, HealthWarning)]
+
+
 def test_a_homogenized_stream_is_closer_to_uniform():
     """As close as the paper's procedure: the same lengths as `homogenize` gives, by chi-square.
 
@@ -100,6 +153,13 @@ def test_a_homogenized_stream_is_closer_to_uniform():
         (lambda: Stream(PLAIN, 0, 0), "parts is 0"),
         (lambda: Stream(PLAIN, 0, 1, {"block": 1}), "give what state"),
         (lambda: Stream(PLAIN, 0, 2, Stream(PLAIN, 1, 2).state()), "give each part its own"),
+        (lambda: Stream(PLAIN, 0, 1, Stream(KAREL).state()), "give each recipe its own"),
+        (lambda: Stream(PLAIN, state=moved(row=BLOCK + 1)), "never stands"),
+        (lambda: Stream(PLAIN, state=moved(row=-1)), "never stands"),
+        (lambda: Stream(PLAIN, state=moved(block=-1)), "never stands"),
+        (lambda: Stream(PLAIN, state=moved(row=1.0)), "must be whole"),
+        (lambda: Stream(PLAIN, state=moved(block="1")), "must be whole"),
+        (lambda: next(Stream(EVEN, state=moved(EVEN, row=BLOCK))), "give what state"),
         (lambda: Stream(Recipe("karel/msr", 9, given="karel/problems")), "leave given out"),
         (lambda: Stream(Recipe("karel/msr", 9, distinct=True)), "leave distinct out"),
         (lambda: Stream(Recipe("karel/msr", 9, splits={"train": 9})), "leave splits out"),
@@ -135,3 +195,61 @@ def test_workers_and_ranks_of_pytorch_never_overlap(monkeypatch):
     blocks = [key(e) for i in range(4) for e in Stream(KAREL).block(i).examples()]
     assert len(set(seen) & set(blocks)) > 3_000
     assert np.unique([len(example) for example in seen]).size > 1
+
+
+def pairs(items):
+    """What a user's loop needs of a batch: its examples, and the state after the last of them."""
+    return [key(example) for example, _ in items], items[-1][1]
+
+
+def loader_of(recipe, workers, states=()):
+    torch = pytest.importorskip("torch")
+    from unskew.models.streaming import StreamDataset
+
+    return torch.utils.data.DataLoader(
+        StreamDataset(recipe, states, with_state=True),
+        batch_size=300,
+        num_workers=workers,
+        collate_fn=pairs,
+        multiprocessing_context="fork" if workers else None,
+    )
+
+
+@pytest.mark.filterwarnings("ignore:This DataLoader will create")
+@pytest.mark.parametrize("recipe", [PLAIN, EVEN], ids=["plain", "homogenized"])
+@pytest.mark.parametrize("workers", [0, 2, 3])
+@pytest.mark.parametrize("done", [1, 4, 7])
+def test_training_goes_on_with_the_very_next_batch(recipe, workers, done):
+    """Stopped, and stopped again: the batches are those of a run that was never stopped."""
+    whole = [batch for batch, _ in islice(loader_of(recipe, workers), done + 6)]
+    states, seen = {}, []
+    for batches in (done, 2, 4):
+        kept = json.loads(json.dumps(list(states.values())))
+        for batch, state in islice(loader_of(recipe, workers, kept), batches):
+            seen.append(batch)
+            states[state["part"]] = state
+    assert seen == whole
+
+
+def test_states_that_do_not_fit_are_refused():
+    pytest.importorskip("torch")
+    from unskew.models.streaming import StreamDataset
+
+    for states, message in [
+        ([Stream(PLAIN, 0, 2).state()], "go on with as many as before"),
+        ([Stream(PLAIN).state()] * 2, "part 0 has two states"),
+        ([{"part": 0}], "give a list of those that came with examples"),
+        ({0: Stream(PLAIN).state()}, "give a list of those that came with examples"),
+    ]:
+        with pytest.raises(UnskewError, match=message):
+            iter(StreamDataset(PLAIN, states))
+
+
+def test_iterators_have_the_methods_that_stateful_loaders_call():
+    pytest.importorskip("torch")
+    from unskew.models.streaming import StreamDataset
+
+    one, other = iter(StreamDataset("calculator/t2t")), iter(StreamDataset("calculator/t2t"))
+    first(one, 1_500)
+    other.load_state_dict(json.loads(json.dumps(one.state_dict())))
+    assert first(other, 30) == first(one, 30)

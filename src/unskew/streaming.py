@@ -8,7 +8,9 @@ is drawn once, before the first block, and then stays: a block never depends on 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,16 +18,19 @@ from numpy.typing import NDArray
 
 from unskew.batch import Batch
 from unskew.codebook import Codebook
-from unskew.errors import UnskewError, check_count, check_range
+from unskew.errors import HealthWarning, UnskewError, check_count, check_range
 from unskew.generation import make
 from unskew.keys import restricted
 from unskew.names import domain_of, find_source, find_variables
 from unskew.recipe import Recipe
-from unskew.salient import joint
+from unskew.salient import describe, joint
 from unskew.streams import stream as generator
+from unskew.theory import acceptance, expected_cost
 
 BLOCK = 1024  # examples drawn at a time
 PILOT = 65_536  # examples whose frequencies decide what homogenizing keeps
+IN_VAIN = 1_000  # blocks in a row of which nothing is kept before giving up
+COST_LIMIT = 100  # draws per kept example above which there is a warning, as generate has it
 
 
 class Stream(Iterator[Any]):
@@ -37,7 +42,7 @@ class Stream(Iterator[Any]):
     """
 
     def __init__(
-        self, recipe: Recipe, part: int = 0, parts: int = 1, state: Mapping[str, int] | None = None
+        self, recipe: Recipe, part: int = 0, parts: int = 1, state: Mapping[str, Any] | None = None
     ) -> None:
         """Stand before the first example of a part, or where ``state`` says."""
         check_count("parts", parts, "have at least one")
@@ -54,31 +59,89 @@ class Stream(Iterator[Any]):
         found = find_source(recipe.source, recipe.parameters)
         self._source = restricted(found, recipe, 0, make)
         self._chances = _pilot(recipe) if recipe.homogenize else None
-        self._block, self._row = _read(state, part, parts)
-        self._examples: list[Any] | None = None
+        self._block, self._row, self._yielded = part, 0, 0
+        self._examples: list[Any] | None = None  # of the block, once it is made
+        if state is not None:
+            self.load_state_dict(state)
 
     def __next__(self) -> Any:
         """Return the next example; there always is one."""
-        while True:
-            if self._examples is None:
-                self._examples = list(self.block(self._block).examples())
-            if self._row < len(self._examples):
-                self._row += 1
-                return self._examples[self._row - 1]
-            self._block, self._row, self._examples = self._block + self.parts, 0, None
+        if self._examples is not None and self._row == len(self._examples):
+            self._go_on()
+        if self._examples is None:
+            self._examples = list(self._here().examples())
+        self._row += 1
+        self._yielded += 1
+        return self._examples[self._row - 1]
 
     def batches(self) -> Iterator[Batch]:
         """Yield block after block, from where it stands, as columns."""
         while True:
-            block = self.block(self._block)
+            block = self._here()
             rest = block.slice(self._row, len(block))
-            self._block, self._row, self._examples = self._block + self.parts, 0, None
-            if len(rest):
-                yield rest
+            self._go_on()
+            self._yielded += len(rest)
+            yield rest
 
-    def state(self) -> dict[str, int]:
-        """Return where the stream stands."""
-        return {"block": self._block, "row": self._row, "part": self.part, "parts": self.parts}
+    def _here(self) -> Batch:
+        """Return the block in which the next example stands."""
+        for _ in range(IN_VAIN):
+            block = self.block(self._block)
+            if self._row > len(block):
+                raise UnskewError(
+                    f"state has row {self._row} of block {self._block}, which has {len(block)}; "
+                    "give what state() returned"
+                )
+            if self._row < len(block):
+                return block
+            self._go_on()
+        raise UnskewError(
+            f"nothing kept in {IN_VAIN * BLOCK:,} draws at epsilon {self.recipe.epsilon:g}; "
+            "raise epsilon"
+        )
+
+    def _go_on(self) -> None:
+        self._block, self._row, self._examples = self._block + self.parts, 0, None
+
+    def state(self) -> dict[str, Any]:
+        """Return where the stream stands; ``examples`` is how many it has given so far."""
+        return {
+            "recipe": _of(self.recipe),
+            "part": self.part,
+            "parts": self.parts,
+            "block": self._block,
+            "row": self._row,
+            "examples": self._yielded,
+        }
+
+    state_dict = state  # by this name and the next, PyTorch's loaders ask for it
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where ``state`` says; refuse one of another part, or of another recipe."""
+        try:
+            numbers = [state[name] for name in ("part", "parts", "block", "row", "examples")]
+            recipe = state["recipe"]
+        except (KeyError, TypeError):
+            raise UnskewError(f"state is {state!r}; give what state() returned") from None
+        if not all(type(number) is int for number in numbers):
+            raise UnskewError(f"state is {state!r}; its numbers must be whole: give it unchanged")
+        part, parts, block, row, yielded = numbers
+        if recipe != _of(self.recipe):
+            raise UnskewError(
+                f"state is that of another recipe ({recipe}, not {_of(self.recipe)}); give each "
+                "recipe its own"
+            )
+        if (part, parts) != (self.part, self.parts):
+            raise UnskewError(
+                f"state is that of part {part} of {parts}, not of part {self.part} of "
+                f"{self.parts}; give each part its own"
+            )
+        if block < 0 or block % parts != part or not 0 <= row <= BLOCK or yielded < 0:
+            raise UnskewError(
+                f"state has row {row} of block {block}, where part {part} of {parts} never "
+                "stands; give what state() returned"
+            )
+        self._block, self._row, self._yielded, self._examples = block, row, yielded, None
 
     def block(self, number: int) -> Batch:
         """Return the examples that are kept of a block; the same whoever asks, and when."""
@@ -104,27 +167,16 @@ class Stream(Iterator[Any]):
 
 
 def stream(
-    recipe: Recipe | str, part: int = 0, parts: int = 1, state: Mapping[str, int] | None = None
+    recipe: Recipe | str, part: int = 0, parts: int = 1, state: Mapping[str, Any] | None = None
 ) -> Stream:
     """Return the endless stream of a recipe, or of a source by name."""
     chosen = Recipe(recipe, 1) if isinstance(recipe, str) else recipe
     return Stream(chosen, part, parts, state)
 
 
-def _read(state: Mapping[str, int] | None, part: int, parts: int) -> tuple[int, int]:
-    if state is None:
-        return part, 0
-    try:
-        block, row = int(state["block"]), int(state["row"])
-        same = (state["part"], state["parts"]) == (part, parts)
-    except (KeyError, TypeError, ValueError):
-        raise UnskewError(f"state is {state!r}; give what state() returned") from None
-    if not same or block % parts != part or block < 0 or row < 0:
-        raise UnskewError(
-            f"state is that of part {state['part']} of {state['parts']}, not of part {part} of "
-            f"{parts}; give each part its own"
-        )
-    return block, row
+def _of(recipe: Recipe) -> str:
+    """Return a name for all of a recipe that a stream depends on."""
+    return replace(recipe, n=1, shard_size=1).hash
 
 
 class _pilot:  # noqa: N801 - a function that remembers a table
@@ -145,10 +197,9 @@ class _pilot:  # noqa: N801 - a function that remembers a table
             counts, left = grown, left - len(batch)
         p = counts / counts.sum()
         self._known = len(codebook.values)
-        # 0/0 at ε = 0 is a value that never came: were it to come, it would be kept.
-        with np.errstate(invalid="ignore"):
-            chances = (p.min() + recipe.epsilon) / (p + recipe.epsilon)
-        self._chances = np.nan_to_num(chances, nan=1.0)
+        never = [value for value, count in zip(codebook.values, counts, strict=True) if not count]
+        _judge(variable.name, p, never, recipe.epsilon)
+        self._chances = acceptance(p, recipe.epsilon)
         self._codebook, self._variable = codebook, variable
 
     def __call__(self, batch: Batch) -> NDArray[np.float64]:
@@ -157,3 +208,24 @@ class _pilot:  # noqa: N801 - a function that remembers a table
         known = codes < self._known  # a value that the pilot did not have is rare: it is kept
         found[known] = self._chances[codes[known]]
         return found
+
+
+def _judge(name: str, p: NDArray[np.float64], never: Sequence[Hashable], epsilon: float) -> None:
+    """Refuse what would keep nothing; warn of what costs more than its user may expect."""
+    it = "it" if len(never) == 1 else "them"
+    if never and epsilon == 0:
+        raise UnskewError(
+            f"{name!r} never took {describe(never)} in {PILOT:,} draws, so at epsilon 0 nothing "
+            f"is kept; raise epsilon above 0, or leave {it} out of the support"
+        )
+    cost = expected_cost(p, epsilon)
+    if cost > COST_LIMIT:
+        unseen = (
+            f"it never took {describe(never)}: leave {it} out of the support, " if never else ""
+        )
+        warnings.warn(
+            f"homogenizing {name!r} costs {cost:.1f} draws per kept example, above the limit of "
+            f"{COST_LIMIT}; {unseen}raise epsilon ({epsilon:g}), or clip or bin the variable",
+            HealthWarning,
+            stacklevel=2,
+        )
