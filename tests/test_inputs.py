@@ -183,6 +183,9 @@ def test_an_input_that_is_not_there_leaves_no_folder(inputs):
     for recipe in (recipe_with("given", "nowhere.jsonl"), recipe_with("exclude", "nowhere.jsonl")):
         with pytest.raises(UnskewError, match=r"nowhere\.jsonl does not exist"):
             generate(recipe, "made")
+    for recipe in (recipe_with("given", "nowhere"), recipe_with("exclude", "nowhere")):
+        with pytest.raises(UnskewError, match=r"^nowhere does not exist; name a dataset's folder"):
+            generate(recipe, "made")
     with pytest.raises(UnskewError, match="never ends"):
         generate(recipe_with("exclude", "karel/msr"), "made")
     assert not Path("made").exists()

@@ -2,8 +2,14 @@
 
 import contextlib
 import http.server
+import os
+import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +59,55 @@ def test_a_node_that_dies_changes_nothing(cluster, tmp_path):
     assert killed.is_set()
     assert done_by_then[0] < RECIPE.shards - 3  # it died while there was much to do
     assert contents(found.folder) == contents(plain.folder)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_relative_inputs_are_those_of_the_command(cluster, tmp_path, monkeypatch):
+    """The nodes were started elsewhere; the recipe, and so the bytes, have the names as given."""
+    monkeypatch.chdir(tmp_path)
+    generate(Recipe("karel/actions", 60), "base")
+    recipe = Recipe("karel/actions", 60, seed=4, exclude=("base",), shard_size=30)
+    given = Recipe("karel/uniform", 60, {"tries": 200}, given="base", shard_size=30)
+    for number, asked in enumerate((recipe, given)):
+        plain = generate(asked, f"plain-{number}")
+        found = generate(asked, f"ray-{number}", engine=ray_cluster())
+        assert contents(found.folder) == contents(plain.folder)
+
+
+def test_a_cluster_that_asks_for_a_token_is_told_from_none(tmp_path, monkeypatch):
+    """It is known at once, in one line, and not said that there is no cluster."""
+    monkeypatch.setenv("HOME", str(tmp_path))  # where Ray looks for a token
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    flags = ["--head", "--block", "--num-cpus=1", "--include-dashboard=false"]
+    flags += [f"--port={port}", "--disable-usage-stats"]
+    head = subprocess.Popen(
+        [Path(sys.executable).with_name("ray"), "start", *flags],
+        env={**os.environ, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0123456789abcdef" * 2},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                _knock(f"127.0.0.1:{port}")
+                break
+            time.sleep(0.5)
+        begun = time.monotonic()
+        with pytest.raises(UnskewError, match=r"refused us: it asks for its token; set RAY_AUTH_"):
+            ray_cluster(f"127.0.0.1:{port}")
+        assert time.monotonic() - begun < 15
+    finally:
+        os.killpg(head.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            head.wait(20)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(head.pid, signal.SIGKILL)
+        head.wait()
 
 
 def test_a_cluster_that_is_not_there_is_one_line(tmp_path):

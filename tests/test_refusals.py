@@ -27,7 +27,7 @@ def one_line(code: int, out: str, err: str, expected: str) -> None:
 
 RECIPES = {
     '{"unskew_recipe": 1, "source": "calculator/dcfg", "n": 9, "sede": 3}': "did you mean 'seed'?",
-    '{"unskew_recipe": 2, "source": "calculator/dcfg", "n": 9, "new": 3}': "or update unskew",
+    '{"unskew_recipe": 2, "source": "calculator/dcfg", "n": 9, "new": 3}': "1: update unskew",
     '{"source": "calculator/dcfg", "n": 9}': "set unskew_recipe",
     "{": "mend it, or begin with a recipe.json",
     "": "mend it, or begin with a recipe.json",

@@ -316,6 +316,13 @@ def test_valid_examples_are_not_called_invalid(own):
     assert card.index("longer than max_length") < card.index("Valid, but left out:")
 
 
+def test_a_named_recipe_takes_its_size_from_the_splits(own):
+    flags = "--split train=30 --split test=10 -o made --workers 1"
+    run = CliRunner().invoke(app, ["generate", "karel/msr-train", *flags.split()])
+    assert run.exit_code == 0, run.output
+    assert len(Dataset.open("made")) == 40
+
+
 def test_own_distinct_examples_are_distinct_as_stored(own):
     made = generate(Recipe("own_keys:number", 300, shard_size=100, distinct=True), "made")
     assert len(set(stored(made.folder))) == len(made) == 40

@@ -15,7 +15,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import chdir, nullcontext, suppress
 from itertools import islice
 from typing import IO, Any, TypeAlias
 
@@ -52,8 +52,9 @@ def processes(workers: int) -> Engine:
 def ray_cluster(address: str | None = None) -> Engine:
     """Make parts on a Ray cluster: one that runs at ``address``, else one on this machine.
 
-    Every node must see the folder: a shared file system, or an object store. A part whose node
-    dies is made by another one.
+    Every node must see the folder: a shared file system, or an object store. Relative names of
+    what a recipe reads are those of this process's working directory, on the nodes too. A part
+    whose node dies is made by another one.
     """
     if address is not None:
         _ray(address)  # a cluster that is not there is refused before anything is written
@@ -63,13 +64,12 @@ def ray_cluster(address: str | None = None) -> Engine:
     def run(recipe: Recipe, folder: Place, indices: Sequence[int]) -> Iterator[int]:
         ray = _ray(address)
         make = ray.remote(max_retries=LOST_NODES)(_on_a_node)
+        task = (recipe.to_json(), str(folder.resolve()), os.getcwd())
         todo = iter(indices)
         waiting: list[Any] = []
         while True:
             room = AT_ONCE - len(waiting)
-            waiting += [
-                make.remote(recipe.to_json(), str(folder.resolve()), i) for i in islice(todo, room)
-            ]
+            waiting += [make.remote(*task, i) for i in islice(todo, room)]
             if not waiting:
                 return
             ready, waiting = ray.wait(waiting)
@@ -83,13 +83,21 @@ AT_ONCE = 1000  # parts that are handed to Ray at a time
 # Ray speaks HTTP/2: who sends its first words and a frame of settings gets one in answer.
 _SETTINGS = b"\x04"
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + _SETTINGS + bytes(5)
+CONNECT_SECONDS = 60  # that Ray has to connect
+_REFUSED = ("InvalidAuthToken", "AuthenticationError")  # in what Ray says when a token is wrong
 LOST_NODES = 20  # times that a part is begun again because its node died
 
 
-def _on_a_node(recipe: str, folder: str, index: int) -> dict[str, Any]:
+def _on_a_node(recipe: str, folder: str, cwd: str, index: int) -> dict[str, Any]:
+    """Make a part on a node, whose processes run elsewhere than the command did.
+
+    The recipe, and with it the bytes of the part, names its inputs as the user did; so they are
+    read where the user stood. A process of Ray runs one task at a time.
+    """
     from unskew.worker import answer
 
-    return answer(Recipe.from_dict(json.loads(recipe)), place(folder), index)
+    with chdir(cwd) if os.path.isdir(cwd) else nullcontext():
+        return answer(Recipe.from_dict(json.loads(recipe)), place(folder), index)
 
 
 def _import_ray() -> Any:
@@ -106,9 +114,11 @@ def _ray(address: str | None) -> Any:
     if ray.is_initialized():
         return ray
     try:
-        _knock(address)
+        if address is not None:
+            _knock(address)
+            _try(address)
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, ValueError, RuntimeError, OSError) as error:
+    except (ConnectionError, ValueError, RuntimeError, OSError, ray.exceptions.RayError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise UnskewError(
             f"no Ray cluster at {address or 'this machine'} ({reason}); "
@@ -117,9 +127,42 @@ def _ray(address: str | None) -> Any:
     return ray
 
 
-def _knock(address: str | None) -> None:
-    """See whether Ray is there: else it ends the whole process, or waits for ever."""
-    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+def _try(address: str) -> None:
+    """Connect in another process, which can be ended when it is seen that we are refused.
+
+    Ray itself asks for twenty seconds, says on stderr alone why it is not let in, and may end
+    the whole process.
+    """
+    code = "import ray, sys; ray.init(sys.argv[1], log_to_driver=False, logging_level='ERROR')"
+    process = subprocess.Popen(  # noqa: S603 - the address is no code, and goes to no shell
+        [sys.executable, "-c", code, address],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    )
+    patience = threading.Timer(CONNECT_SECONDS, process.kill)
+    patience.start()
+    last = ""
+    try:
+        for line in process.stderr or ():
+            last = line.strip() or last
+            if any(word in line for word in _REFUSED):
+                raise UnskewError(
+                    f"the Ray cluster at {address} refused us: it asks for its token; set "
+                    "RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH, here as there"
+                )
+        if process.wait():
+            raise ConnectionError(last)
+    finally:
+        patience.cancel()
+        _stop(process)
+
+
+def _knock(address: str) -> None:
+    """See whether Ray is there: else it may wait for ever."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
     if not (host and port.isdecimal()):
         return
     with socket.create_connection((host, int(port)), timeout=10) as door:
@@ -157,7 +200,7 @@ def _start() -> subprocess.Popen[str]:
 
 def _stop(worker: subprocess.Popen[str]) -> None:
     worker.kill()
-    for pipe in (worker.stdin, worker.stdout):
+    for pipe in (worker.stdin, worker.stdout, worker.stderr):
         if pipe is not None:
             with suppress(OSError):
                 pipe.close()

@@ -8,9 +8,9 @@ from itertools import accumulate, pairwise
 from unskew.batch import Batch, concatenate
 from unskew.dataset import read_parquet
 from unskew.errors import UnskewError
+from unskew.inputs import open_input
 from unskew.names import find_recipe, find_table
 from unskew.recipe import Recipe
-from unskew.targets import open_target
 
 
 def given_size(name: str) -> int:
@@ -20,7 +20,7 @@ def given_size(name: str) -> int:
         return recipe.n
     if table is not None:
         return len(table())
-    opened = open_target(name)
+    opened = open_input(name)
     if opened.endless:
         raise UnskewError(f"{name} never ends; give a dataset, a table or a named recipe")
     if opened.dataset is not None:
@@ -32,7 +32,7 @@ def given_place(name: str, row: int) -> str:
     """Say where an example stands: the row of a file, counted from 1."""
     if find_recipe(name) is not None or find_table(name) is not None:
         return f"{name} row {row + 1}"
-    return open_target(name).where(row)
+    return open_input(name).where(row)
 
 
 def given_rows(name: str, start: int, stop: int, make: Callable[[Recipe, int], Batch]) -> Batch:
@@ -44,7 +44,7 @@ def given_rows(name: str, start: int, stop: int, make: Callable[[Recipe, int], B
         return _slice(shards, start % size, stop - start)
     if table is not None:
         return _slice(iter([table()]), start, stop - start)
-    opened = open_target(name)
+    opened = open_input(name)
     if opened.dataset is None:
         rows = _slice(opened.read(stop), start, stop - start)
         return Batch.from_arrow(rows.to_arrow()) if rows.is_plain else rows

@@ -8,14 +8,27 @@ from __future__ import annotations
 
 import json
 
+from unskew.domains import domain_names
 from unskew.errors import UnskewError
 from unskew.names import find_recipe, find_table
 from unskew.parts import NOTES
 from unskew.recipe import Recipe
-from unskew.store import Place, write_text
-from unskew.targets import open_target
+from unskew.store import Place, place, plain_errors, write_text
+from unskew.targets import Target, open_target
 
 RECORD = "inputs.json"  # in the folder of the notes
+
+
+def open_input(name: str) -> Target:
+    """Open a dataset or a file that a recipe names."""
+    named = ":" in name or name.partition("/")[0] in domain_names()
+    if name and not named:
+        path = place(name)
+        with plain_errors(path, reading=True):
+            exists = path.exists()
+        if not exists:
+            raise UnskewError(f"{name} does not exist; name a dataset's folder, a file or a recipe")
+    return open_target(name)
 
 
 def content_of(name: str) -> str:
@@ -25,7 +38,7 @@ def content_of(name: str) -> str:
         return recipe.hash
     if find_table(name) is not None:
         return "a table"
-    opened = open_target(name)
+    opened = open_input(name)
     if opened.endless:
         raise UnskewError(f"{name} never ends; name a dataset, a file or a recipe")
     return opened.content()

@@ -20,7 +20,7 @@ from unskew.batch import Batch, concatenate
 from unskew.dataset import read_parquet
 from unskew.domain import Domain
 from unskew.errors import UnskewError
-from unskew.inputs import content_of
+from unskew.inputs import content_of, open_input
 from unskew.names import domain_of, find_recipe
 from unskew.parts import Part, make_part
 from unskew.recipe import Recipe
@@ -28,7 +28,6 @@ from unskew.rowhash import content_hashes, row_hashes
 from unskew.source import Source
 from unskew.store import Place
 from unskew.tally import Tally
-from unskew.targets import open_target
 
 # Makes the examples of a recipe's shard.
 Make: TypeAlias = Callable[[Recipe, int], Batch]
@@ -144,7 +143,7 @@ def _keys_in(name: str, _: str, make: Make, source: str) -> NDArray[np.uint64]:
         domain = domain_of(source or recipe.source)
         batches = (make(recipe, index) for index in range(recipe.shards))
     else:
-        opened = open_target(name)
+        opened = open_input(name)
         if opened.dataset is not None:
             opened.dataset.check_parts()
         domain = domain_of(source) if source else opened.domain

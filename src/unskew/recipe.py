@@ -177,9 +177,10 @@ class Recipe:
         given = dict(data)
         version = given.pop("unskew_recipe", None)
         if version != VERSION:
+            newer = type(version) is int and version > VERSION
             raise UnskewError(
                 f"recipe version is {version!r}; this unskew reads version {VERSION}: "
-                "set unskew_recipe, or update unskew"
+                + ("update unskew" if newer else f"set unskew_recipe to {VERSION}")
             )
         known = [f.name for f in fields(cls)]
         for name in given:

@@ -123,6 +123,8 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
                 f"{', '.join([*given, *(['set'] if settings else [])])}"
             )
         return Recipe.read(place(source))
+    if "n" not in given and "splits" in given:
+        given["n"] = sum(given["splits"].values())
     named = find_recipe(source)
     if named is not None:
         parameters = {**named.parameters, **settings}
@@ -130,8 +132,6 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
         parameters = {name: chosen[name] for name in parameters}
         return replace(named, parameters=parameters, **given)
     chosen = find_source(source, settings).parameters
-    if "n" not in given and "splits" in given:
-        given["n"] = sum(given["splits"].values())
     if "n" not in given:
         given["n"] = given_size(given["given"]) if "given" in given else 10_000
     return Recipe(source, parameters=dict(chosen), **given)
