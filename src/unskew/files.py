@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,20 +14,56 @@ from pathlib import Path
 from unskew.addresses import on_disk
 from unskew.errors import UnskewError
 
+STALE = 3600  # seconds after which what a writer left beside a file is nobody's
+LEFT = re.compile(r"\..+\.\d+(\.[0-9a-f]{8})?\.part")
+NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """Give a path beside ``path`` to write to; rename it at the end, remove it on any failure."""
+    with _beside(path) as beside:
+        yield beside
+        os.replace(beside, path)
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """Give a path beside ``path`` that is nobody else's, and remove what is left there."""
     on_disk(path)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # Threads share the number of their process, containers on one disk may: hence the letters.
+    beside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     try:
         with plain_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             yield beside
-            os.replace(beside, path)
     finally:
         with suppress(OSError):
             beside.unlink()
+
+
+def remove_stale(folder: Path) -> None:
+    """Remove what killed writers left below a folder; what is young may still be written."""
+    before = time.time() - STALE
+    for path in folder.rglob(".*.part"):
+        with suppress(OSError):  # another run removed it, or it is not ours to remove
+            if LEFT.fullmatch(path.name) and path.stat().st_mtime < before:
+                path.unlink()
+
+
+def create_text(path: Path, text: str) -> None:
+    """Write a text file whole unless there is one: of two writers at once, one is the first."""
+    with _beside(path) as beside:
+        beside.write_text(text, encoding="utf-8")
+        try:
+            os.link(beside, path)
+        except FileExistsError:
+            return
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            if not path.exists():  # the next best thing on such a disk
+                os.replace(beside, path)
 
 
 def write_text(path: Path, text: str) -> None:
