@@ -328,16 +328,14 @@ def test_a_file_in_the_way(tmp_path: Path) -> None:
     ("number", "step"),
     [(errno.EACCES, "a place you may write to"), (errno.ENOSPC, "free some space")],
 )
-@pytest.mark.parametrize("call", ["mkdir", "replace", "write"])
+@pytest.mark.parametrize("call", ["mkdir", "link", "write"])
 def test_a_disk_that_refuses(
     number: int, step: str, call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: object, **named: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    owner, name = {"mkdir": (Path, "mkdir"), "replace": (os, "replace")}.get(
-        call, (Path, "write_text")
-    )
+    owner, name = {"mkdir": (Path, "mkdir"), "link": (os, "link")}.get(call, (Path, "write_text"))
     monkeypatch.setattr(owner, name, fail)
     refused(step, SMALL, tmp_path / "made")
 

@@ -48,6 +48,7 @@ LAYERS = {
         "verifying",
         "engines",
         "card",
+        "finishing",
         "generation",
         "streaming",
         "worker",

@@ -72,11 +72,12 @@ def listed(s3, address: str = f"s3://{BUCKET}/") -> dict[str, str]:
 
 
 def objects(s3, address: str) -> dict[str, bytes]:
-    """Return every object below an address."""
+    """Return every object below an address, but for the empty ones that pyarrow calls folders."""
     above = address.removeprefix(f"s3://{BUCKET}/") + "/"
     return {
         key.removeprefix(above): s3.get_object(Bucket=BUCKET, Key=key)["Body"].read()
         for key in listed(s3, f"{address}/")
+        if not key.endswith("/")
     }
 
 

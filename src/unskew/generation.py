@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial, reduce
-from operator import add
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
 
 from unskew.batch import concatenate
-from unskew.card import card
-from unskew.dataset import CARD, MANIFEST, RECIPE, Dataset
+from unskew.dataset import RECIPE, Dataset
 from unskew.engines import Engine
 from unskew.errors import RowError, UnskewError
+from unskew.finishing import at_once, finish
 from unskew.given import given_place, given_rows, given_size
 from unskew.homogenizer import Homogenizer, KeptBatches
 from unskew.inputs import check_inputs, contents_of, record_inputs
-from unskew.keys import SeenKeys, excluded_by, first_only, restricted, without
+from unskew.keys import excluded_by, restricted, without
 from unskew.names import domain_of, find_source, find_variables
 from unskew.parts import finished_part, make_part
 from unskew.recipe import Recipe
 from unskew.salient import joint
-from unskew.store import Place, place, plain_errors, sha256, write_text
+from unskew.store import Place, create_text, place, plain_errors, remove_stale
 from unskew.streams import stream
 from unskew.tally import Tally
 
@@ -30,10 +27,7 @@ if TYPE_CHECKING:
     from unskew.batch import Batch
 
 Advance = Callable[[int], None]
-A = TypeVar("A")
-B = TypeVar("B")
 DERIVED_AT_ONCE = 4096  # given examples made anew at once
-READ_AT_ONCE = 8  # parts whose checksums are compared at once
 
 
 def shard(recipe: Recipe, index: int, advance: Advance = lambda _: None) -> tuple[Batch, Tally]:
@@ -122,19 +116,22 @@ def generate(
     contents = contents_of(recipe)
     _claim(path, recipe)
     record_inputs(path, contents)
-    if _is_finished(path, recipe):
-        advance(recipe.n)
-        return Dataset.open(path)
-    found = _at_once(partial(finished_part, path, recipe), range(recipe.shards))
-    missing = [index for index, part in enumerate(found) if part is None]
-    advance(sum(recipe.shard_rows(index) for index, part in enumerate(found) if part is not None))
+    remove_stale(path)
+    numbers = range(recipe.shards)
+    found = at_once(partial(finished_part, path, recipe), numbers)
+    missing = [index for index in numbers if found[index] is None]
+    if recipe.distinct:
+        drawn = at_once(partial(finished_part, path, recipe, drawn=True), missing)
+        missing = [index for index, part in zip(missing, drawn, strict=True) if part is None]
+    advance(recipe.n - sum(map(recipe.shard_rows, missing)))
     if engine is None:
         for index in missing:
             run_part(recipe, path, index, advance)
     elif missing:
         for index in engine(recipe, path, missing):
             advance(recipe.shard_rows(index))
-    return _finish(path, recipe)
+    check_owner(path, recipe)
+    return finish(path, recipe, found)
 
 
 def run_part(recipe: Recipe, folder: Place, index: int, advance: Advance = lambda _: None) -> None:
@@ -142,52 +139,11 @@ def run_part(recipe: Recipe, folder: Place, index: int, advance: Advance = lambd
 
     def made() -> tuple[Batch, Tally]:
         found = shard(recipe, index, advance)
+        check_owner(folder, recipe)
         check_inputs(folder, recipe)  # after they were read: had they changed, it would be seen
         return found
 
-    make_part(recipe, folder, index, made)
-
-
-def _finish(folder: Place, recipe: Recipe) -> Dataset:
-    """Write the card and, last, the manifest."""
-    parts = []
-    seen = SeenKeys(recipe)
-    read, numbers = partial(finished_part, folder, recipe), range(recipe.shards)
-    # Without repeats parts are written anew here, by a second run too: each is read just before.
-    found = map(read, numbers) if recipe.distinct else _at_once(read, numbers)
-    for index, part in enumerate(found):
-        if part is None:
-            raise UnskewError(f"part {index} of {folder} is not whole; run the same command again")
-        first = first_only(recipe, folder, index, part, seen) if recipe.distinct else part
-        parts.append(first)
-    tally = reduce(add, (part.tally for part in parts))
-    manifest = {
-        "recipe": recipe.hash,
-        "rows": sum(part.rows for part in parts),
-        "parts": [{"file": part.file, "rows": part.rows, "sha256": part.sha256} for part in parts],
-        "tally": tally.to_dict(),
-    }
-    write_text(folder / CARD, card(recipe, parts, tally))
-    write_text(folder / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
-    return Dataset.open(folder)
-
-
-def _at_once(read: Callable[[A], B], items: Iterable[A]) -> list[B]:
-    """Read several at a time, for a store answers slowly."""
-    with ThreadPoolExecutor(READ_AT_ONCE) as pool:
-        return list(pool.map(read, items))
-
-
-def _is_finished(folder: Place, recipe: Recipe) -> bool:
-    """Whether the manifest is there and every part is what it says."""
-    try:
-        dataset = Dataset.open(folder)
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        same = manifest["recipe"] == recipe.hash and (folder / CARD).is_file()
-        checksums = [part["sha256"] for part in manifest["parts"]]
-        return same and _at_once(sha256, dataset.parts) == checksums
-    except (UnskewError, OSError, ValueError, LookupError, TypeError):
-        return False
+    make_part(recipe, folder, index, made, drawn=recipe.distinct)
 
 
 def _claim(folder: Place, recipe: Recipe) -> None:
@@ -198,12 +154,20 @@ def _claim(folder: Place, recipe: Recipe) -> None:
         occupied = folder.is_dir() and any(
             entry.name != RECIPE and not entry.name.endswith(".part") for entry in folder.iterdir()
         )
-    if (folder / RECIPE).is_file():
-        if Recipe.read(folder / RECIPE).hash != recipe.hash:
-            raise UnskewError(
-                f"{folder} was made by another recipe; choose a new folder or remove that one"
-            )
-    elif occupied:
+    if occupied and not (folder / RECIPE).is_file():
         raise UnskewError(f"{folder} is not empty and no dataset; choose a new folder")
-    else:
-        write_text(folder / RECIPE, recipe.to_json())
+    if not (folder / RECIPE).is_file():
+        create_text(folder / RECIPE, recipe.to_json())
+    check_owner(folder, recipe)
+
+
+def check_owner(folder: Place, recipe: Recipe) -> None:
+    """Refuse a folder that is another recipe's.
+
+    A disk gives a new folder to the first of two runs; a store may give it to both, and the last
+    one's recipe stays. So it is read again before a part is written, and before the manifest is.
+    """
+    if Recipe.read(folder / RECIPE).hash != recipe.hash:
+        raise UnskewError(
+            f"{folder} was made by another recipe; choose a new folder or remove that one"
+        )

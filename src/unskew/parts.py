@@ -1,9 +1,14 @@
 """One part of a dataset: made from a recipe and a number, written, and known by its checksum.
 
 A part is a Parquet file and a note of it: rows, checksum, tally and the histograms of its
-variables. What has no note, or is not what its note says, is not there. A part depends on
+variables. The file says in its footer of which recipe and number it is; the note ends in a digest
+of all it says. What has no note, or is not what its note says, is not there. A part depends on
 nothing but its recipe and number, so anyone may make it, anywhere, any number of times: the
 bytes are the same.
+
+Where no key may repeat, a part depends on those before it too. It is first made as it was drawn,
+beside the notes and under a name of its own, and written to its place later (``finishing``): so
+no name ever stands for two contents.
 """
 
 from __future__ import annotations
@@ -17,20 +22,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unskew.addresses import store_errors
+from unskew.batch import Batch
 from unskew.errors import UnskewError
 from unskew.names import domain_of, find_variables
 from unskew.recipe import Recipe
 from unskew.salient import joint
-from unskew.store import Place, sha256, write_bytes, write_text
+from unskew.store import Place, parquet_file, sha256, write_bytes, write_text
 from unskew.tally import Tally, plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from unskew.batch import Batch
     from unskew.salient import SalientVariable
 
 NOTES = ".unskew"  # the folder of the notes
+DRAWN = ".drawn"  # in the name of a part as it was drawn, before repeats are left out
 _META = b"unskew"  # in each file: the recipe's hash and the part's number
 
 
@@ -67,10 +74,21 @@ class Part:
         )
 
 
-def part_name(recipe: Recipe, index: int) -> str:
+@dataclass(frozen=True)
+class Footer:
+    """What a part's file says of itself; read without its rows."""
+
+    recipe: str  # the recipe's hash; empty where it says nothing
+    shard: int  # the part's number; -1 where it says nothing
+    rows: int
+    schema: pa.Schema
+
+
+def part_name(recipe: Recipe, index: int, *, drawn: bool = False) -> str:
     """Return where a part lies, in the layout that Hugging Face ``datasets`` reads."""
     shard = recipe.shard_at(index)
-    return f"data/{shard.split}-{shard.index:05d}-of-{shard.of:05d}.parquet"
+    name = f"{shard.split}-{shard.index:05d}-of-{shard.of:05d}"
+    return f"{NOTES}/{name}{DRAWN}.parquet" if drawn else f"data/{name}.parquet"
 
 
 def make_part(
@@ -78,37 +96,77 @@ def make_part(
     folder: Place,
     index: int,
     shard: Callable[[], tuple[Batch, Tally]],
+    *,
+    drawn: bool = False,
 ) -> Part:
     """Make a part with what ``shard`` returns, write it and then its note."""
     batch, tally = shard()
-    table = batch.to_arrow()
-    facts = {"recipe": recipe.hash, "shard": index}
-    data = _parquet(table.replace_schema_metadata({_META: json.dumps(facts).encode()}))
-    name = part_name(recipe, index)
+    data = part_bytes(recipe, index, batch)
+    name = part_name(recipe, index, drawn=drawn)
     checksum = hashlib.sha256(data).hexdigest()
     part = Part(name, len(batch), checksum, tally, measured(recipe, batch))
-    write_bytes(folder / name, data)
-    note = json.dumps(part.to_dict(), ensure_ascii=False)
-    write_text(_note(folder, name), note)
-    return Part.from_dict(json.loads(note))  # as it will be read when the run goes on
+    return write_part(folder, part, data)
 
 
-def finished_part(folder: Place, recipe: Recipe, index: int) -> Part | None:
-    """Return what is known of a part that is there and whole; else None."""
-    name = part_name(recipe, index)
+def part_bytes(recipe: Recipe, index: int, batch: Batch) -> bytes:
+    """Return the file of a part: its examples, and in the footer what it is."""
+    facts = {"recipe": recipe.hash, "shard": index}
+    return _parquet(batch.to_arrow().replace_schema_metadata({_META: json.dumps(facts).encode()}))
+
+
+def part_batch(data: bytes) -> Batch:
+    """Return the examples of a part's file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    return Batch.from_arrow(pq.ParquetFile(pa.BufferReader(data)).read())
+
+
+def write_part(folder: Place, part: Part, data: bytes) -> Part:
+    """Write a part's file and then its note; return the part as it will be read again."""
+    write_bytes(folder / part.file, data)
+    said = part.to_dict()
+    note = json.dumps({**said, "digest": _digest(said)}, ensure_ascii=False)
+    write_text(folder / note_name(part.file), note)
+    return Part.from_dict(json.loads(note))
+
+
+def finished_part(folder: Place, recipe: Recipe, index: int, *, drawn: bool = False) -> Part | None:
+    """Return what is known of a part that is there and whole; else None.
+
+    A part of another recipe or number is not there, whatever its note says.
+    """
+    name = part_name(recipe, index, drawn=drawn)
+    part = read_note(folder, name)
     try:
-        part = Part.from_dict(json.loads(_note(folder, name).read_text(encoding="utf-8")))
-        return part if part.file == name and is_whole(folder, part) else None
+        if part is None or part.file != name or sha256(folder / name) != part.sha256:
+            return None
+        footer = read_footer(folder / name)
+    except (OSError, ValueError):
+        return None
+    same = (footer.recipe, footer.shard, footer.rows) == (recipe.hash, index, part.rows)
+    return part if same else None
+
+
+def read_note(folder: Place, name: str) -> Part | None:
+    """Return what the note of a part says; None where there is none, or it was altered."""
+    try:
+        said = json.loads((folder / note_name(name)).read_text(encoding="utf-8"))
+        digest = said.pop("digest")
+        return Part.from_dict(said) if digest == _digest(said) else None
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 
 
-def is_whole(folder: Place, part: Part) -> bool:
-    """Whether a part's file is what its checksum says."""
-    try:
-        return sha256(folder / part.file) == part.sha256
-    except OSError:
-        return False
+def read_footer(path: Place) -> Footer:
+    """Read what a part's file says of itself."""
+    with store_errors(path), parquet_file(path) as file:
+        try:
+            facts = json.loads(file.metadata.metadata[_META])
+            recipe, shard = str(facts["recipe"]), int(facts["shard"])
+        except (ValueError, LookupError, TypeError):  # written by something else
+            recipe, shard = "", -1
+        return Footer(recipe, shard, file.metadata.num_rows, file.schema_arrow.remove_metadata())
 
 
 def measured(recipe: Recipe, batch: Batch) -> dict[str, list[list[Any]]]:
@@ -137,8 +195,14 @@ def card_variables(recipe: Recipe) -> list[SalientVariable]:
     return [*chosen, *([joint(own)] if len(own) == 1 else own)]
 
 
-def _note(folder: Place, name: str) -> Place:
-    return folder / NOTES / f"{PurePosixPath(name).stem}.json"
+def note_name(name: str) -> str:
+    """Return where the note of a part lies."""
+    return f"{NOTES}/{PurePosixPath(name).stem}.json"
+
+
+def _digest(said: Mapping[str, Any]) -> str:
+    """Return the checksum of what a note says."""
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def _parquet(table: pa.Table) -> bytes:

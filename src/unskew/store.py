@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -139,6 +139,36 @@ def write_text(path: Place, text: str) -> None:
         path.put(text.encode())
     else:
         files.write_text(path, text)
+
+
+def create_text(path: Place, text: str) -> None:
+    """Write a text whole unless there is one; a store cannot promise it, so read it again."""
+    if not isinstance(path, ObjectPath):
+        files.create_text(path, text)
+    elif not path.is_file():
+        path.put(text.encode())
+
+
+def remove(path: Place) -> None:
+    """Remove a file or an object; one that is gone already is no matter."""
+    with plain_errors(path), suppress(FileNotFoundError):
+        if isinstance(path, ObjectPath):
+            path.files.delete_file(path.key)
+        else:
+            path.unlink()
+
+
+def remove_stale(folder: Place) -> None:
+    """Remove what killed writers left below a folder; a store shows nothing half-written."""
+    if not isinstance(folder, ObjectPath):
+        files.remove_stale(folder)
+
+
+def read_bytes(path: Place) -> bytes:
+    """Return all of a file or an object."""
+    with store_errors(path), path.open("rb") as file:
+        data: bytes = file.read()
+    return data
 
 
 def files_below(folder: Place) -> list[Place]:

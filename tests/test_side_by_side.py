@@ -1,0 +1,276 @@
+"""Runs on one folder at once, and what others did to it in between."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from unskew import Recipe, UnskewError, generate, generation
+from unskew.files import STALE, create_text, write_text, written_whole
+from unskew.generation import shard
+from unskew.parts import NOTES, finished_part, part_name
+
+SMALL = Recipe("calculator/dcfg", 250, {"p": 0.3}, shard_size=100)
+OTHER = replace(SMALL, seed=4)
+DISTINCT = Recipe("calculator/dcfg", 3_000, {"p": 0.3}, shard_size=100, distinct=True)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def at_once(*works):
+    """Run functions in threads at the same time; return what each returned or raised."""
+    found = [None] * len(works)
+    barrier = threading.Barrier(len(works))
+
+    def call(number: int) -> None:
+        barrier.wait()
+        try:
+            found[number] = works[number]()
+        except UnskewError as error:
+            found[number] = error
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(len(works))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+# Two recipes.
+
+
+def test_of_two_recipes_at_once_one_gets_the_folder(tmp_path):
+    whole = {
+        recipe.hash: contents(generate(recipe, tmp_path / recipe.hash).folder)
+        for recipe in (SMALL, OTHER)
+    }
+    for number in range(10):
+        folder = tmp_path / f"both-{number}"
+        found = at_once(lambda: generate(SMALL, folder), lambda: generate(OTHER, folder))  # noqa: B023
+        errors = [error for error in found if isinstance(error, UnskewError)]
+        assert len(errors) == 1
+        assert "was made by another recipe" in str(errors[0])
+        owner = Recipe.read(folder / "recipe.json").hash
+        assert contents(folder) == whole[owner]
+
+
+def test_a_text_is_created_once(tmp_path):
+    for number in range(50):
+        path = tmp_path / f"{number}.txt"
+        at_once(lambda: create_text(path, "a" * 9), lambda: create_text(path, "b" * 9))  # noqa: B023
+        first = path.read_text()
+        assert first in ("a" * 9, "b" * 9)
+        create_text(path, "c")
+        assert path.read_text() == first
+
+
+def test_a_disk_without_links_gets_its_recipe_too(tmp_path, monkeypatch):
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    assert len(generate(SMALL, tmp_path / "made")) == 250
+
+
+def test_a_folder_that_becomes_another_recipes_gets_no_more_parts(tmp_path, monkeypatch):
+    """As two runs on a store may have it, where the last recipe that is put stays."""
+    folder = tmp_path / "made"
+
+    def made_late(recipe, index, advance):
+        if index == 1:
+            write_text(folder / "recipe.json", OTHER.to_json())
+        return shard(recipe, index)
+
+    monkeypatch.setattr(generation, "shard", made_late)
+    with pytest.raises(UnskewError, match="was made by another recipe"):
+        generate(SMALL, folder)
+    assert [path.name for path in (folder / "data").iterdir()] == ["train-00000-of-00003.parquet"]
+    assert not (folder / "manifest.json").exists()
+    monkeypatch.undo()
+    assert contents(generate(OTHER, folder).folder) == contents(
+        generate(OTHER, tmp_path / "alone").folder
+    )
+
+
+def test_a_part_of_another_recipe_or_number_is_not_there(tmp_path):
+    made, other = generate(SMALL, tmp_path / "made"), generate(OTHER, tmp_path / "other")
+    first, second = part_name(SMALL, 0), part_name(SMALL, 1)
+    for name in (first, f"{NOTES}/{Path(first).stem}.json"):
+        (made.folder / name).write_bytes((other.folder / name).read_bytes())
+    assert finished_part(made.folder, SMALL, 0) is None  # whole, but of the other recipe
+    note = json.loads((made.folder / NOTES / f"{Path(second).stem}.json").read_text())
+    del note["digest"]
+    note["file"] = first
+    text = json.dumps(note, sort_keys=True)
+    note["digest"] = hashlib.sha256(text.encode()).hexdigest()
+    (made.folder / NOTES / f"{Path(first).stem}.json").write_text(json.dumps(note))
+    (made.folder / first).write_bytes((made.folder / second).read_bytes())
+    assert finished_part(made.folder, SMALL, 0) is None  # whole, but another number
+    assert finished_part(made.folder, SMALL, 1) is not None
+
+
+# One recipe, no repeats.
+
+
+def test_two_runs_without_repeats_end_side_by_side(tmp_path):
+    whole = contents(generate(DISTINCT, tmp_path / "whole").folder)
+    assert not [name for name in whole if "drawn" in name]
+    path = tmp_path / "recipe.json"
+    path.write_text(DISTINCT.to_json())
+    for number in range(3):
+        folder = tmp_path / f"both-{number}"
+        run = [sys.executable, "-m", "unskew", "generate", str(path), "-o", str(folder)]
+        first = subprocess.Popen([*run, "--workers", "1"])
+        time.sleep(0.15 * number)  # so that one ends while the other still makes parts
+        second = subprocess.Popen([*run, "--workers", "1"])
+        assert [first.wait(120), second.wait(120)] == [0, 0]
+        assert contents(folder) == whole
+
+
+def test_runs_in_threads_end_side_by_side(tmp_path):
+    small = replace(DISTINCT, n=600)
+    whole = contents(generate(small, tmp_path / "whole").folder)
+    for number in range(5):
+        folder = tmp_path / f"both-{number}"
+        found = at_once(*[lambda: generate(small, folder)] * 3)  # noqa: B023
+        assert not [error for error in found if isinstance(error, UnskewError)]
+        assert contents(folder) == whole
+
+
+def test_a_run_that_another_one_overtakes_while_it_makes_parts(tmp_path, monkeypatch):
+    """The other ends, and removes the parts as drawn; this one ends as well."""
+    folder, small = tmp_path / "made", replace(DISTINCT, n=300)
+    begun = []
+
+    def overtaken(recipe, index, advance):
+        if index == 1 and not begun:
+            begun.append(index)
+            generate(small, folder)
+        return shard(recipe, index)
+
+    monkeypatch.setattr(generation, "shard", overtaken)
+    generate(small, folder)
+    monkeypatch.undo()
+    assert contents(folder) == contents(generate(small, tmp_path / "whole").folder)
+
+
+def test_killed_while_repeats_are_left_out_it_goes_on(tmp_path, monkeypatch):
+    from unskew import finishing
+
+    folder, small = tmp_path / "made", replace(DISTINCT, n=300)
+    first_only = finishing._first_only
+
+    def stopped(*args):
+        if args[2] == 1:
+            raise KeyboardInterrupt
+        return first_only(*args)
+
+    monkeypatch.setattr(finishing, "_first_only", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        generate(small, folder)
+    monkeypatch.undo()
+    monkeypatch.setattr(generation, "shard", None)  # nothing is drawn again
+    generate(small, folder)
+    monkeypatch.undo()
+    assert contents(folder) == contents(generate(small, tmp_path / "whole").folder)
+
+
+# What is written beside.
+
+
+def test_names_beside_are_nobody_elses(tmp_path):
+    with written_whole(tmp_path / "x") as one, written_whole(tmp_path / "x") as two:
+        assert one != two
+        one.write_text("1")
+        two.write_text("2")
+    assert (tmp_path / "x").read_text() == "1"
+
+
+def test_what_killed_runs_left_is_removed_when_it_is_old(tmp_path):
+    made = generate(SMALL, tmp_path / "made")
+    old = made.folder / "data" / ".train-00000-of-00003.parquet.123.0011aabb.part"
+    older = made.folder / ".recipe.json.123.part"
+    young = made.folder / NOTES / ".train-00000-of-00003.json.123.0011aabb.part"
+    others = made.folder / "data" / ".thesis.part"
+    for path in (old, older, young, others):
+        path.write_text("{")
+    for path in (old, older, others):
+        os.utime(path, (time.time() - STALE - 60,) * 2)
+    generate(SMALL, made.folder)
+    assert not old.exists()
+    assert not older.exists()
+    assert young.exists()
+    assert others.exists()
+
+
+# What is altered is not believed.
+
+
+def altered_note(folder: Path) -> None:
+    path = folder / NOTES / "train-00001-of-00003.json"
+    note = json.loads(path.read_text())
+    note["rows"] = 7
+    note["tally"]["dropped"] = {"invented": 5}
+    path.write_text(json.dumps(note))
+    (folder / "manifest.json").unlink()
+
+
+def note_without_digest(folder: Path) -> None:
+    path = folder / NOTES / "train-00001-of-00003.json"
+    note = json.loads(path.read_text())
+    del note["digest"]
+    path.write_text(json.dumps(note))
+
+
+def altered_rows(folder: Path) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "rows": 2_507}))
+
+
+def altered_tally(folder: Path) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["tally"]["dropped"] = {"invented": 5}
+    path.write_text(json.dumps(manifest))
+
+
+def altered_card(folder: Path) -> None:
+    (folder / "README.md").write_text("# Mine")
+
+
+def rows_of_another_kind(folder: Path) -> None:
+    path = folder / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "rows": "x"}))
+
+
+@pytest.mark.parametrize(
+    "alter",
+    [
+        altered_note,
+        note_without_digest,
+        altered_rows,
+        altered_tally,
+        altered_card,
+        rows_of_another_kind,
+    ],
+)
+def test_what_was_altered_is_written_again(alter, tmp_path):
+    folder = generate(SMALL, tmp_path / "made").folder
+    whole = contents(folder)
+    alter(folder)
+    assert len(generate(SMALL, folder)) == 250
+    assert contents(folder) == whole
