@@ -45,6 +45,7 @@ LAYERS = {
         "inputs",
         "parts",
         "keys",
+        "inspecting",
         "verifying",
         "engines",
         "card",

@@ -224,7 +224,7 @@ def test_repeats_in_a_distinct_dataset_are_found(tmp_path):
     rewrite(dataset, first_row_again, honest=True)
     found = verify(dataset.folder, make=make)
     assert found.repeated_rows == 1
-    assert found.faults == ["1 keys repeat in a dataset of distinct ones"]
+    assert "1 keys repeat in a dataset of distinct ones" in found.faults
 
 
 def test_the_slow_way_finds_what_the_fast_way_let_through(tmp_path, monkeypatch):
@@ -235,7 +235,8 @@ def test_the_slow_way_finds_what_the_fast_way_let_through(tmp_path, monkeypatch)
     patched = type(domain)(**{**vars(domain), "check": lambda batch: np.ones(len(batch), bool)})
     monkeypatch.setattr("unskew.verifying.domain_of", lambda name: patched)
     faults = verify(dataset.folder, make=make).faults
-    assert faults == [f"{dataset.parts[0].name}: row 3 comes out otherwise when worked out again"]
+    name = dataset.parts[0].name
+    assert f"{name}: row 3 comes out otherwise when worked out again" in faults
 
 
 def test_keys_are_those_of_the_domain(split):

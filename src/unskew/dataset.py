@@ -39,18 +39,14 @@ class Dataset:
     def open(cls, folder: str | Place) -> Dataset:
         """Open a folder, or a prefix in an object store, that ``unskew generate`` finished."""
         path = place(folder)
-        with plain_errors(path, reading=True):
-            known = (path / RECIPE).is_file()
-        if not known:
-            raise UnskewError(f"{path} is no dataset (no {RECIPE} in it); make one with generate")
-        recipe = Recipe.read(path / RECIPE)
+        recipe = recipe_of(path)
         try:
             manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
             parts = tuple(path / part["file"] for part in manifest["parts"])
             rows = tuple(part["rows"] for part in manifest["parts"])
             tally = Tally.from_dict(manifest["tally"])
             checksums = tuple(part["sha256"] for part in manifest["parts"])
-            return cls(path, recipe, manifest["rows"], parts, tally, rows, checksums)
+            return cls(path, recipe, sum(rows), parts, tally, rows, checksums)
         except FileNotFoundError:
             raise UnskewError(f"{path} is not finished; run its generate command again") from None
         except PermissionError:
@@ -82,6 +78,16 @@ class Dataset:
         """Yield the examples, part after part."""
         for part in self.parts:
             yield from read_parquet(part)
+
+
+def recipe_of(folder: str | Place) -> Recipe:
+    """Return the recipe of a dataset, finished or not."""
+    path = place(folder)
+    with plain_errors(path, reading=True):
+        known = (path / RECIPE).is_file()
+    if not known:
+        raise UnskewError(f"{path} is no dataset (no {RECIPE} in it); make one with generate")
+    return Recipe.read(path / RECIPE)
 
 
 def read_parquet(path: Place, rows: int = 1 << 16) -> Iterator[Batch]:
