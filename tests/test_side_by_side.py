@@ -68,6 +68,17 @@ def test_of_two_recipes_at_once_one_gets_the_folder(tmp_path):
         assert contents(folder) == whole[owner]
 
 
+def test_a_recipe_that_comes_between_the_look_and_the_writing_stays(tmp_path, monkeypatch):
+    def late(path, text):
+        create_text(path, OTHER.to_json())
+        create_text(path, text)
+
+    monkeypatch.setattr(generation, "create_text", late)
+    with pytest.raises(UnskewError, match="was made by another recipe"):
+        generate(SMALL, tmp_path / "made")
+    assert contents(tmp_path / "made") == {"recipe.json": OTHER.to_json().encode()}
+
+
 def test_a_text_is_created_once(tmp_path):
     for number in range(50):
         path = tmp_path / f"{number}.txt"

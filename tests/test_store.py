@@ -225,6 +225,15 @@ def test_two_generators_at_once_make_one_dataset(s3, prefix, many, tmp_path):
     assert objects(s3, prefix) == many
 
 
+def test_two_generators_without_repeats_make_one_dataset(s3, prefix, tmp_path):
+    recipe = Recipe("calculator/dcfg", 1_000, {"p": 0.3}, shard_size=100, distinct=True)
+    whole = contents(generate(recipe, tmp_path / "made").folder)
+    run = command(recipe, prefix, tmp_path, "--workers", "1")
+    both = [subprocess.Popen(run) for _ in range(2)]
+    assert [process.wait(120) for process in both] == [0, 0]
+    assert objects(s3, prefix) == whole
+
+
 def test_another_recipe_is_refused_and_changes_nothing(s3, prefix, small):
     generate(SMALL, prefix)
     with pytest.raises(UnskewError, match="was made by another recipe"):

@@ -105,12 +105,14 @@ def _parts(folder: Place, recipe: Recipe) -> list[Part]:
 def _distinct_part(folder: Place, recipe: Recipe, index: int, seen: SeenKeys) -> Part | None:
     """Return a part that has no key of those before it; make it where it is not there yet."""
     for drawn in (False, True, False):  # and again: another run may have put it there just now
-        part = finished_part(folder, recipe, index, drawn=drawn)
-        if part is None:
-            continue
         try:
-            data = read_bytes(folder / part.file)
-        except FileNotFoundError:  # another run was done with it
+            part = finished_part(folder, recipe, index, drawn=drawn)
+            data = read_bytes(folder / part.file) if part is not None else b""
+        except (FileNotFoundError, UnskewError):
+            if not drawn:
+                raise
+            continue  # another run was done with it, and removed it while it was read
+        if part is None:
             continue
         keep = seen.first(part_batch(data))
         return _first_only(folder, recipe, index, part, data, keep) if drawn else part
