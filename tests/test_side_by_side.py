@@ -200,6 +200,23 @@ def test_killed_while_repeats_are_left_out_it_goes_on(tmp_path, monkeypatch):
     assert contents(folder) == contents(generate(small, tmp_path / "whole").folder)
 
 
+def test_nothing_is_put_in_place_after_a_part_that_is_missing(tmp_path):
+    """Its keys are not known, so what repeats them is not known either."""
+    folder, small = tmp_path / "made", replace(DISTINCT, n=400)
+
+    def lazy(recipe, place, indices):
+        for index in indices:
+            if index != 1:
+                generation.run_part(recipe, place, index)
+            yield index
+
+    with pytest.raises(UnskewError, match=r"part 1 of .* is not whole; run the same"):
+        generate(small, folder, engine=lazy)
+    assert [path.name for path in (folder / "data").iterdir()] == ["train-00000-of-00004.parquet"]
+    generate(small, folder)
+    assert contents(folder) == contents(generate(small, tmp_path / "whole").folder)
+
+
 # What is written beside.
 
 

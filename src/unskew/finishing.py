@@ -88,15 +88,13 @@ def at_once(read: Callable[[A], B], items: Iterable[A]) -> list[B]:
 
 def _parts(folder: Place, recipe: Recipe) -> list[Part]:
     """Return every part, without repeats where none may be."""
-    numbers = range(recipe.shards)
-    if recipe.distinct:
-        seen = SeenKeys(recipe)
-        found = [_distinct_part(folder, recipe, index, seen) for index in numbers]
-    else:
-        found = at_once(partial(finished_part, folder, recipe), numbers)
-    parts = []
-    for index, part in enumerate(found):
-        if part is None:
+    seen = SeenKeys(recipe)
+    read = partial(finished_part, folder, recipe)
+    known = [] if recipe.distinct else at_once(read, range(recipe.shards))
+    parts: list[Part] = []
+    for index in range(recipe.shards):
+        part = known[index] if known else _distinct_part(folder, recipe, index, seen)
+        if part is None:  # nothing after it may be written: its keys are not known
             raise UnskewError(f"part {index} of {folder} is not whole; run the same command again")
         parts.append(part)
     return parts
