@@ -17,17 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.batch import Batch, concatenate
-from unskew.dataset import read_parquet
 from unskew.domain import Domain
 from unskew.errors import UnskewError
 from unskew.inputs import content_of, open_input
 from unskew.names import domain_of, find_recipe
-from unskew.parts import Part, make_part
 from unskew.recipe import Recipe
 from unskew.rowhash import content_hashes, row_hashes
 from unskew.source import Source
-from unskew.store import Place
-from unskew.tally import Tally
 
 # Makes the examples of a recipe's shard.
 Make: TypeAlias = Callable[[Recipe, int], Batch]
@@ -178,20 +174,3 @@ class SeenKeys:
         keep &= ~np.isin(hashes, self._seen)
         self._seen = np.union1d(self._seen, hashes)
         return keep
-
-
-def first_only(recipe: Recipe, folder: Place, index: int, part: Part, seen: SeenKeys) -> Part:
-    """Write a part anew without the keys that came before it; run again, it stays as it is."""
-    batch = concatenate(list(read_parquet(folder / part.file)))
-    keep = seen.first(batch)
-    gone = int((~keep).sum())
-    if not gone:
-        return part
-    tally = Tally(
-        part.tally.drawn,
-        part.tally.kept - gone,
-        part.tally.dropped + Counter({REPEATED: gone}),
-        part.tally.drawn_values,
-        part.tally.kept_values,
-    )
-    return make_part(recipe, folder, index, lambda: (batch.filter(keep), tally))

@@ -203,11 +203,11 @@ def verify(
     as_json: Json = False,
 ) -> int:
     """Check a dataset: checksums, rows, repeats and leaks. Exit code 1 where a fault was found."""
-    from unskew.dataset import Dataset
+    from unskew.dataset import recipe_of
     from unskew.generation import make
     from unskew.verifying import verify as run
 
-    with progress(f"verifying {folder}", len(Dataset.open(folder))) as advance:
+    with progress(f"verifying {folder}", recipe_of(folder).n) as advance:
         found = run(folder, against or (), make=make, advance=advance)
     if as_json:
         print_json(found.to_dict())
@@ -216,6 +216,8 @@ def verify(
             f"{folder}: {found.rows:,} rows, {found.repeated_rows:,} repeated, "
             f"{found.repeated_keys:,} repeated keys, {found.rechecked:,} worked out again"
         )
+        for reason in found.skipped:
+            typer.echo(f"not looked at: {reason}")
         for fault in found.faults:
             typer.echo(f"fault: {fault}")
         if not found.faults:
