@@ -100,5 +100,5 @@ def _columns(batch: Batch, name: str) -> Batch:
 
 
 def _keys(names: tuple[str, ...]) -> NDArray[np.uint64]:
-    keys = [excluded_keys(name, make) for name in names]
+    keys = [excluded_keys(name, make, "karel/msr") for name in names]
     return np.concatenate(keys) if keys else np.empty(0, np.uint64)
