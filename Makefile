@@ -27,8 +27,8 @@ demo: $(VENV)/demo-ready ## audit a skewed source, homogenize it, write dataset 
 	$(BIN)/unskew generate calculator/dcfg --homogenize length -n 100000 -o $(DEMO)/dataset
 	$(BIN)/unskew audit calculator/dcfg --after $(DEMO)/dataset --report $(DEMO)/report.html
 
-test: $(VENV)/test-ready ## the whole test suite
-	$(BIN)/python -m pytest
+test: $(VENV)/test-ready ## the whole test suite, on up to four cores
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test-long: $(VENV)/test-ready ## the tests that take minutes
 	$(BIN)/python -m pytest -m long
