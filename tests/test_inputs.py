@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -30,18 +29,27 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.fixture
-def inputs(tmp_path, monkeypatch) -> Iterator[Path]:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
     """A folder with a dataset, another to put in its place, and the same as plain files."""
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path_factory.mktemp("inputs")
     for name, recipe in (("base", BASE), ("other", OTHER)):
-        rows = [row for batch in generate(recipe, name).batches() for row in batch.examples()]
-        pq.write_table(pa.Table.from_pylist(rows), f"{name}.parquet")
-        Path(f"{name}.jsonl").write_text(
+        batches = generate(recipe, folder / name).batches()
+        rows = [row for batch in batches for row in batch.examples()]
+        pq.write_table(pa.Table.from_pylist(rows), folder / f"{name}.parquet")
+        (folder / f"{name}.jsonl").write_text(
             "".join(json.dumps({"program": row["program"]}) + "\n" for row in rows)
         )
-        Path(f"{name}-files").mkdir()
-        shutil.copy(f"{name}.parquet", f"{name}-files/a.parquet")
+        (folder / f"{name}-files").mkdir()
+        shutil.copy(folder / f"{name}.parquet", folder / f"{name}-files" / "a.parquet")
+    return folder
+
+
+@pytest.fixture
+def inputs(made, tmp_path, monkeypatch) -> Path:
+    """A copy of it, to change, as the current folder."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 

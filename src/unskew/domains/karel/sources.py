@@ -53,7 +53,9 @@ from unskew.tally import DETAIL
 ANY = "any"
 COUNTS = {"G": GEOMETRIC, "U": EVEN, "A": REVERSED}
 CHUNK = 4096  # examples drawn at once: 13 MB of worlds
-POOL = 8192  # original examples whose 49,152 inputs are offered to action-only programs
+# Original examples whose inputs are offered to action-only programs: two for each program, of
+# which it needs six worlds, but not fewer nor more than this.
+FEWEST, MOST = 1024, 8192
 POOL_TRIES = 20_000  # worlds offered to a program of actions, or to a given one
 PATIENCE = 2048  # programs in a row without worlds before it is given up
 
@@ -212,7 +214,8 @@ def action_programs(rng: np.random.Generator, lengths: NDArray[np.int64]) -> NDA
 
 def on_originals(rng: np.random.Generator, code: Code, pairs: int) -> Pairs:
     """Find inputs of original-like examples on which programs do not crash (section 4.3)."""
-    inputs = original_examples(rng, POOL, 6).inputs.reshape(-1, BYTES)
+    examples = min(MOST, max(FEWEST, 2 * len(code)))
+    inputs = original_examples(rng, examples, 6).inputs.reshape(-1, BYTES)
     return pick_pairs(rng, code, inputs, pairs, POOL_TRIES)
 
 
