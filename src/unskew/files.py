@@ -30,9 +30,7 @@ def written_whole(path: Path) -> Iterator[Path]:
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
     """Give a path beside ``path`` that is nobody else's, and remove what is left there."""
-    on_disk(path)
-    # Threads share the number of their process, containers on one disk may: hence the letters.
-    beside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    beside = _name_beside(path)
     try:
         with plain_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,6 +38,12 @@ def _beside(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             beside.unlink()
+
+
+def _name_beside(path: Path) -> Path:
+    on_disk(path)
+    # Threads share the number of their process, containers on one disk may: hence the letters.
+    return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
 
 
 def remove_stale(folder: Path) -> None:
@@ -66,10 +70,25 @@ def create_text(path: Path, text: str) -> None:
                 os.replace(beside, path)
 
 
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all.
+
+    A plain try: Ctrl-C between the end of a with-statement and its manager would leave the file.
+    """
+    beside = _name_beside(path)
+    try:
+        with plain_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside.write_bytes(data)
+            os.replace(beside, path)
+    finally:
+        with suppress(OSError):
+            beside.unlink()
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
-    with written_whole(path) as beside:
-        beside.write_text(text, encoding="utf-8")
+    write_bytes(path, text.encode())
 
 
 def check_writable(path: Path) -> None:

@@ -129,8 +129,7 @@ def write_bytes(path: Place, data: bytes) -> None:
     if isinstance(path, ObjectPath):
         path.put(data)
         return
-    with files.written_whole(path) as beside:
-        beside.write_bytes(data)
+    files.write_bytes(path, data)
 
 
 def write_text(path: Place, text: str) -> None:
