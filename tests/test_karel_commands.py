@@ -101,11 +101,19 @@ def test_scores_are_tables_json_and_a_picture(folder):
         (["karel/msr", "--steps", "1", "--exclude", "a", "--exclude-nothing"], "contradict"),
         (["karel/problems", "--steps", "1", "--set", "a=1"], "are for sources"),
         (["nothing", "--steps", "1"], "unknown source or file 'nothing'"),
+        (["karel/msr", "--steps", "1", "--seeds", "3"], "--seeds is for the Calculator"),
     ],
 )
 def test_what_cannot_be_trained_is_refused(tmp_path, arguments, said):
     small = ("--batch", "4", "--workers", "1")
     assert said in refusal("train", *arguments, *small, "-o", tmp_path / "run")
+
+
+def test_a_seed_of_a_source_counts(folder):
+    args = ("evaluate", folder / "run", "karel/msr", "-n", 3, "--beam", 1, "--by", "size", "--json")
+    first, again, other = (unskew(*args, "--seed", seed).stdout for seed in (1, 1, 2))
+    assert first == again != other
+    assert "beam is 0" in refusal("evaluate", folder / "run", "karel/msr", "--beam", 0)
 
 
 def test_more_pairs_than_there_are_cannot_be_shown(tmp_path, folder):

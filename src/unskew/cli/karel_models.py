@@ -179,6 +179,7 @@ def evaluate_karel(
     runs: Sequence[Path],
     names: Sequence[str],
     n: int,
+    seed: int,
     beam: int,
     shown: int | None,
     by: Sequence[str],
@@ -189,7 +190,7 @@ def evaluate_karel(
 
     found: dict[str, dict[str, Any]] = {}
     with progress("scoring", len(runs) * len(names)) as advance:
-        batches = {name: read_examples(name, n, seed=10_000) for name in names}
+        batches = {name: read_examples(name, n, seed) for name in names}
         for run in runs:
             model = _model(run)
             found[str(run)] = {}

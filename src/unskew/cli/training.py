@@ -37,18 +37,24 @@ def train(
         float | None, typer.Option(help="Peak learning rate; 0.002, of Karel 0.001.")
     ] = None,
     seed: Seed = 0,
-    hidden: Annotated[int, typer.Option(help="Calculator: size of the LSTM's state.")] = 128,
-    seeds: Annotated[int, typer.Option(help="Calculator: models side by side, one a seed.")] = 1,
+    hidden: Annotated[
+        int | None, typer.Option(help="Calculator: size of the LSTM's state; 128.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="Calculator: models side by side, one a seed; 1.")
+    ] = None,
     max_length: Annotated[
-        int, typer.Option(help="Calculator: longest expression that is read.")
-    ] = 64,
+        int | None, typer.Option(help="Calculator: longest expression that is read; 64.")
+    ] = None,
     shown: Annotated[
-        str, typer.Option(help="Karel: pairs shown, 5, or 1-5: drawn anew for each batch.")
-    ] = "5",
-    pair: Annotated[int, typer.Option(help="Karel: size of a pair's embedding.")] = 512,
+        str | None, typer.Option(help="Karel: pairs shown, 5, or 1-5: drawn anew for each batch.")
+    ] = None,
+    pair: Annotated[
+        int | None, typer.Option(help="Karel: size of a pair's embedding; 512.")
+    ] = None,
     reuse: Annotated[
-        int, typer.Option(help="Karel: how often each example of a stream is used.")
-    ] = 1,
+        int | None, typer.Option(help="Karel: how often each example of a stream is used; 1.")
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(help="Karel: processes that make a stream; all cores but one.")
     ] = None,
@@ -78,21 +84,34 @@ def train(
         from unskew.cli.karel_models import TrainOptions, train_karel
         from unskew.models.karel_reading import TEST_SETS
 
+        _refuse("the Calculator", {"hidden": hidden, "seeds": seeds, "max-length": max_length})
         if exclude and exclude_nothing:
             raise UnskewError("--exclude and --exclude-nothing contradict each other; give one")
         excluded = () if exclude_nothing else tuple(exclude or TEST_SETS)
         options = TrainOptions(
-            datasets, output, minutes, steps, _or(batch, 2048), _or(rate, 1e-3), seed, shown, pair,
-            reuse, workers, excluded, check, read_settings(settings), tuple(homogenize or ()),
+            datasets, output, minutes, steps, _or(batch, 2048), _or(rate, 1e-3), seed,
+            "5" if shown is None else shown, _or(pair, 512), _or(reuse, 1), workers, excluded,
+            check, read_settings(settings), tuple(homogenize or ()),
         )  # fmt: skip
         train_karel(options)
         return
-    if minutes is not None:
-        raise UnskewError("--minutes is for Karel; give --steps")
+    karels = {
+        "minutes": minutes, "shown": shown, "pair": pair, "reuse": reuse, "workers": workers,
+        "exclude": exclude, "exclude-nothing": exclude_nothing or None, "check": check,
+        "set": settings, "homogenize": homogenize,
+    }  # fmt: skip
+    _refuse("Karel", karels)
     _train_calculator(
-        datasets, output, _or(steps, 2000), _or(batch, 128), hidden, _or(rate, 2e-3), seeds, seed,
-        max_length,
+        datasets, output, _or(steps, 2000), _or(batch, 128), _or(hidden, 128), _or(rate, 2e-3),
+        _or(seeds, 1), seed, _or(max_length, 64),
     )  # fmt: skip
+
+
+def _refuse(whose: str, options: dict[str, Any]) -> None:
+    """Refuse what was given but is another domain's: it would be ignored without a word."""
+    for name, value in options.items():
+        if value is not None:
+            raise UnskewError(f"--{name} is for {whose}; leave it out")
 
 
 def _or(given: Number | None, default: Number) -> Number:
@@ -171,7 +190,7 @@ def evaluate(
     ] = None,
     n: Annotated[int, typer.Option("-n", help="Examples of each, at most.")] = 10_000,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the sources' draws.")] = 10_000,
-    beam: Annotated[int, typer.Option(help="Karel: candidates, 1 to 64.")] = 8,
+    beam: Annotated[int | None, typer.Option(help="Karel: candidates, 1 to 64; 8.")] = None,
     shown: Annotated[int | None, typer.Option(help="Karel: pairs shown; all but one.")] = None,
     by: By = None,
     heatmap: Annotated[
@@ -186,8 +205,9 @@ def evaluate(
     from unskew.models.runs import settings as run_settings
 
     if run_settings(run).get("kind") == karel_run.KIND:
-        _evaluate_karel(run, targets, also, n, beam, shown, by, heatmap, as_json)
+        _evaluate_karel(run, targets, also, n, seed, _or(beam, 8), shown, by, heatmap, as_json)
         return
+    _refuse("Karel", {"also": also, "beam": beam, "shown": shown, "by": by, "heatmap": heatmap})
     from unskew.models.scoring import accuracies
     from unskew.models.training import best_device, load_readers
 
@@ -207,6 +227,7 @@ def _evaluate_karel(
     targets: list[str] | None,
     also: list[Path] | None,
     n: int,
+    seed: int,
     beam: int,
     shown: int | None,
     by: list[str] | None,
@@ -220,7 +241,7 @@ def _evaluate_karel(
     if heatmap is not None:
         check_picture(heatmap, page=False)
     names = targets or ["karel/msr-test"]
-    found = evaluate_karel([run, *(also or [])], names, n, beam, shown, by or [])
+    found = evaluate_karel([run, *(also or [])], names, n, seed, beam, shown, by or [])
     if as_json:
         plain = {at: {name: s.to_dict() for name, s in row.items()} for at, row in found.items()}
         typer.echo(json.dumps(plain, indent=2))
