@@ -9,6 +9,7 @@ import pytest
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.errors import UnskewError
 from unskew.models.karel_feed import Feed, Place
+from unskew.models.karel_mixture import Feeds, Mixture
 from unskew.recipe import Recipe
 from unskew.streaming import BLOCK, Stream
 
@@ -79,3 +80,70 @@ def test_no_process_is_left_behind():
         crew = list(feed._crew)
     time.sleep(0.1)
     assert all(process.poll() is not None for process in crew)
+
+
+# Mixtures.
+
+ACTIONS = Recipe("karel/actions", 1, {"max_length": 3}, seed=5)
+
+
+def test_a_mixture_has_its_shares_of_every_stream_in_its_order():
+    """Three parts of one and one of the other: 75 and 25 of the first hundred, then go on."""
+    feeds = Feeds(Mixture((RECIPE, ACTIONS), (3, 1)), 1)
+    try:
+        first, places, later = feeds.take(100), feeds.places, feeds.take(1_200)
+    finally:
+        feeds.close()
+    assert places == [Place(0, 75), Place(0, 25)]
+    whole = expected(975)
+    assert same((first[0][:75], first[1][:75]), (whole[0][:75], whole[1][:75]))
+    assert same((later[0][:900], later[1][:900]), (whole[0][75:], whole[1][75:]))
+    with Feed(ACTIONS, 1) as alone:
+        other = alone.take(25)
+    assert same((first[0][75:], first[1][75:]), other)
+
+
+@pytest.mark.parametrize(("n", "shares"), [(7, (1, 1, 1)), (65_536, (3, 1)), (10, (1, 99))])
+def test_the_shares_of_a_mixture_are_all_there_is(n, shares):
+    recipes = (RECIPE, ACTIONS, Recipe("karel/uniform", 1))[: len(shares)]
+    rows = Mixture(recipes, shares).rows(n)
+    assert sum(rows) == n
+    for k, share in zip(rows, shares, strict=True):
+        assert abs(k - n * share / sum(shares)) < 1
+
+
+def test_a_mixture_that_goes_on_is_the_same():
+    mixture = Mixture((RECIPE, ACTIONS))
+    feeds = Feeds(mixture, 1)
+    try:
+        feeds.take(50)
+        places, later = feeds.places, feeds.take(60)
+    finally:
+        feeds.close()
+    again = Feeds(mixture, 2, places)
+    try:
+        assert same(again.take(60), later)
+    finally:
+        again.close()
+
+
+@pytest.mark.parametrize(
+    ("recipes", "shares", "message"),
+    [
+        ((), (), "no streams"),
+        ((RECIPE,), (1, 2), "2 shares for 1 streams"),
+        ((RECIPE, ACTIONS), (1, 0), "share is 0"),
+    ],
+)
+def test_a_mixture_that_makes_no_sense_is_refused(recipes, shares, message):
+    with pytest.raises(UnskewError, match=message):
+        Mixture(recipes, shares)
+
+
+def test_streams_of_other_numbers_of_pairs_do_not_mix():
+    feeds = Feeds(Mixture((RECIPE, Recipe("karel/actions", 1, {"pairs": 3}))), 1)
+    try:
+        with pytest.raises(UnskewError, match=r"\[3, 6\] pairs"):
+            feeds.take(10)
+    finally:
+        feeds.close()

@@ -19,6 +19,7 @@ from unskew.models import karel_run
 from unskew.models.checkpoint import load_checkpoint
 from unskew.models.karel import SynthesizerConfig
 from unskew.models.karel_data import Minibatches, Tasks
+from unskew.models.karel_mixture import Mixture
 from unskew.models.karel_rounds import Rounds
 from unskew.models.karel_run import MODEL, RunConfig, load_synthesizer, train
 from unskew.models.karel_solving import solve
@@ -128,12 +129,12 @@ def test_a_run_ends_by_time_or_by_steps(limit):
 
 # Endless feeds.
 
-ENDLESS = Recipe("karel/actions", 1, {"max_length": 3}, seed=4)
+ENDLESS = Mixture((Recipe("karel/actions", 1, {"max_length": 3}, seed=4),))
 
 
 def rounds(number=0, state=None, **more):
     return Rounds(
-        ENDLESS, 32, (5, 5), 0, CPU, chunk=64, number=number, state=state, **{"reuse": 2, **more}
+        ENDLESS, 32, (5, 5), 0, CPU, batches=2, number=number, state=state, **{"reuse": 2, **more}
     )
 
 
@@ -193,7 +194,7 @@ def test_training_on_a_feed_is_stopped_and_goes_on(tmp_path):
     def feed(number, state):
         return rounds(number, state)
 
-    whole = weights(train(config, feed, {"recipe": ENDLESS.hash}, tmp_path / "whole"))
+    whole = weights(train(config, feed, {"recipe": ENDLESS.recipes[0].hash}, tmp_path / "whole"))
     script = (
         "import sys, pathlib; sys.path.insert(0, '.')\n"
         "from tests.test_karel_run import *\n"
@@ -202,7 +203,7 @@ def test_training_on_a_feed_is_stopped_and_goes_on(tmp_path):
         "    def run(self, number, done):\n"
         "        time.sleep(0.5); super().run(number, done)\n"
         "karel_run.TrainingStep = Slow\n"
-        f"train(RunConfig(TINY, STEP, steps=8), rounds, {{'recipe': {ENDLESS.hash!r}}}, "
+        f"train(RunConfig(TINY, STEP, steps=8), rounds, {{'recipe': {ENDLESS.recipes[0].hash!r}}}, "
         f"pathlib.Path({str(tmp_path / 'killed')!r}))\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script])
@@ -214,7 +215,10 @@ def test_training_on_a_feed_is_stopped_and_goes_on(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert 0 < load_checkpoint(checkpoint)[1]["step"] < 8
-    assert same(whole, weights(train(config, feed, {"recipe": ENDLESS.hash}, tmp_path / "killed")))
+    assert same(
+        whole,
+        weights(train(config, feed, {"recipe": ENDLESS.recipes[0].hash}, tmp_path / "killed")),
+    )
 
 
 # Several processes.

@@ -14,7 +14,7 @@ from typing import Any
 
 import typer
 
-from unskew.cli import convert, data, datasets, listing, resample, training
+from unskew.cli import convert, data, datasets, listing, reproducing, resample, training
 from unskew.errors import HealthWarning, UnskewError
 
 app = typer.Typer(
@@ -35,7 +35,7 @@ app.command()(resample.resample)
 app.command()(training.train)
 app.command()(training.evaluate)
 app.command()(training.synthesize)
-app.command()(training.reproduce)
+app.command()(reproducing.reproduce)
 
 
 @app.callback(invoke_without_command=True)

@@ -150,3 +150,12 @@ def _console() -> Any:
     from rich.console import Console
 
     return Console(highlight=False)
+
+
+def need_torch() -> None:
+    """Say what to install where the models' libraries are missing."""
+    from importlib.util import find_spec
+
+    missing = [name for name in ("torch", "safetensors") if find_spec(name) is None]
+    if missing:
+        raise UnskewError(f"this needs {' and '.join(missing)}; pip install 'unskew[train]'")

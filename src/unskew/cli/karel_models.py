@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,9 @@ from unskew.errors import UnskewError, check_range
 
 if TYPE_CHECKING:
     from unskew.models.karel_data import Tasks
-    from unskew.models.karel_run import Progress
-    from unskew.models.karel_training import Batches
+    from unskew.models.karel_mixture import Mixture
+    from unskew.models.karel_run import OpenBatches, Progress
+    from unskew.models.karel_training import StepConfig
     from unskew.models.ranks import Ranks
     from unskew.recipe import Recipe
 
@@ -43,6 +43,7 @@ class TrainOptions:
     check: str | None
     settings: Mapping[str, str]
     homogenize: tuple[str, ...]
+    shares: tuple[int, ...]
 
 
 def train_karel(options: TrainOptions) -> None:
@@ -60,7 +61,7 @@ def train_karel(options: TrainOptions) -> None:
     config = RunConfig(model, step, options.minutes, options.steps)
     ranks = join_ranks()
     try:
-        open_batches, data = _data(options, shown, ranks)
+        open_batches, data = _data(options, step, ranks)
         held_out = _held_out(options) if ranks.first else None
         with progress("training", 1000) as advance:
             report = _teller(advance)
@@ -86,46 +87,42 @@ def read_shown(text: str) -> tuple[int, int]:
 
 
 def _data(
-    options: TrainOptions, shown: tuple[int, int], ranks: Ranks
-) -> tuple[Callable[[int, Mapping[str, Any] | None], Batches], dict[str, Any]]:
+    options: TrainOptions, step: StepConfig, ranks: Ranks
+) -> tuple[OpenBatches, dict[str, Any]]:
     """Return how batches are opened, and what names the data in a run's settings."""
-    from unskew.models.karel_data import Minibatches
+    from unskew.models.karel_mixture import Mixture
+    from unskew.models.karel_opening import endless, fixed
     from unskew.models.karel_reading import is_endless, read_tasks
-    from unskew.models.karel_rounds import Rounds
 
-    endless = [name for name in options.datasets if name.endswith(".json") or is_endless(name)]
-    if endless and len(options.datasets) > 1:
-        raise UnskewError(f"{endless[0]} never ends; train on it alone, or on datasets")
-    if endless:
-        recipe = _stream_recipe(options, endless[0])
-        workers = options.workers or max(1, (os.cpu_count() or 2) - 1)
-        _say(
-            ranks,
-            f"an endless stream of {recipe.source}, each example used {_times(options.reuse)}",
+    streams = [name for name in options.datasets if name.endswith(".json") or is_endless(name)]
+    if streams and len(streams) < len(options.datasets):
+        raise UnskewError(f"{streams[0]} never ends; train on streams alone, or on datasets")
+    if streams:
+        mixture = Mixture(
+            tuple(_stream_recipe(options, name) for name in streams), tuple(options.shares)
         )
-        without = ", ".join(recipe.exclude)
-        _say(ranks, f"without the programs of {without}" if without else "test programs and all")
-
-        def rounds(number: int, state: Mapping[str, Any] | None) -> Batches:
-            return Rounds(
-                recipe, options.batch, shown, options.seed, ranks.device,
-                reuse=options.reuse, workers=workers, number=number, state=state, ranks=ranks,
-            )  # fmt: skip
-
-        return rounds, {"stream": recipe.hash, "reuse": options.reuse}
-    if options.settings or options.homogenize:
-        raise UnskewError("--set and --homogenize are for sources; datasets are as they are")
+        _say_streams(mixture, options, ranks)
+        return endless(mixture, step, reuse=options.reuse, workers=options.workers, ranks=ranks)
+    if options.settings or options.homogenize or options.shares:
+        raise UnskewError(
+            "--set, --homogenize and --share are for sources; datasets are as they are"
+        )
     read = read_tasks(options.datasets, options.excluded)
     _say(ranks, f"{len(read.tasks):,} examples of {', '.join(read.names)}")
     if options.excluded:
         shared = f"{read.shared:,} programs ({read.left_out:,} examples)"
         _say(ranks, f"{shared} are left out: {', '.join(options.excluded)} have them")
-    digest, tasks = read.tasks.digest(), read.tasks.to(ranks.device)
+    return fixed(read.tasks, step, ranks)
 
-    def minibatches(_: int, __: Mapping[str, Any] | None) -> Batches:
-        return Minibatches(tasks, options.batch, shown, options.seed, ranks=ranks)
 
-    return minibatches, {"tasks": digest}
+def _say_streams(mixture: Mixture, options: TrainOptions, ranks: Ranks) -> None:
+    sources = [recipe.source for recipe in mixture.recipes]
+    if len(sources) > 1:
+        sources = [f"{name} ({n})" for name, n in zip(sources, mixture.shares, strict=True)]
+    named = " and ".join(sources)
+    _say(ranks, f"an endless stream of {named}, each example used {_times(options.reuse)}")
+    without = ", ".join(dict.fromkeys(name for each in mixture.recipes for name in each.exclude))
+    _say(ranks, f"without the programs of {without}" if without else "test programs and all")
 
 
 def _stream_recipe(options: TrainOptions, name: str) -> Recipe:

@@ -1,16 +1,15 @@
-"""Commands about models: train, evaluate, reproduce."""
+"""Commands about models: train, evaluate, synthesize."""
 
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from unskew.cli.data import By, Json, Seed, Settings, read_settings
-from unskew.cli.progress import Advance, progress
+from unskew.cli.data import By, Json, Seed, Settings, need_torch, read_settings
+from unskew.cli.progress import progress
 from unskew.errors import UnskewError, check_range
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ MIXTURE = tuple(f"calculator/{name}" for name in ("t2t", "dcfg", "rcfg", "bal"))
 def train(
     datasets: Annotated[
         list[str],
-        typer.Argument(help="Datasets or files, one after another; of Karel, or one source."),
+        typer.Argument(help="Datasets or files, one after another; of Karel, or sources."),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the run.")],
     minutes: Annotated[
@@ -77,9 +76,13 @@ def train(
         list[str] | None,
         typer.Option(metavar="VARIABLE", help="Karel: homogenize a stream by this; repeatable."),
     ] = None,
+    share: Annotated[
+        list[int] | None,
+        typer.Option(help="Karel: of several streams, how many parts are of each; in order."),
+    ] = None,
 ) -> None:
     """Train a model, the Calculator's or Karel's. Run again after a stop, it goes on."""
-    _need_torch()
+    need_torch()
     if _is_karel(datasets):
         from unskew.cli.karel_models import TrainOptions, train_karel
         from unskew.models.karel_reading import TEST_SETS
@@ -91,14 +94,14 @@ def train(
         options = TrainOptions(
             datasets, output, minutes, steps, _or(batch, 2048), _or(rate, 1e-3), seed,
             "5" if shown is None else shown, _or(pair, 512), _or(reuse, 1), workers, excluded,
-            check, read_settings(settings), tuple(homogenize or ()),
+            check, read_settings(settings), tuple(homogenize or ()), tuple(share or ()),
         )  # fmt: skip
         train_karel(options)
         return
     karels = {
         "minutes": minutes, "shown": shown, "pair": pair, "reuse": reuse, "workers": workers,
         "exclude": exclude, "exclude-nothing": exclude_nothing or None, "check": check,
-        "set": settings, "homogenize": homogenize,
+        "set": settings, "homogenize": homogenize, "share": share,
     }  # fmt: skip
     _refuse("Karel", karels)
     _train_calculator(
@@ -199,7 +202,7 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Score a run: what share of the examples it solves."""
-    _need_torch()
+    need_torch()
     check_range("n", n, 1)
     from unskew.models import karel_run
     from unskew.models.runs import settings as run_settings
@@ -268,73 +271,11 @@ def synthesize(
     top: Annotated[int, typer.Option(help="Programs to print at most.")] = 3,
 ) -> None:
     """Find Karel programs that do what worlds before and after show; exit code 1 if none is."""
-    _need_torch()
+    need_torch()
     from unskew.cli.karel_models import synthesize_karel
 
     if synthesize_karel(problem, run, beam, top) == 0:
         raise typer.Exit(1)
-
-
-def reproduce(
-    experiment: Annotated[str, typer.Argument(help="The experiment; unskew list names them.")],
-    scale: Annotated[str, typer.Option(help="smoke, small or full.")] = "smoke",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the result to this JSON file.")
-    ] = None,
-    figure: Annotated[
-        Path | None, typer.Option(help="Draw the figure to this .png or .svg file.")
-    ] = None,
-    work: Annotated[
-        Path | None,
-        typer.Option(help="Keep the training here; after a stop the same command goes on."),
-    ] = None,
-    steps: Annotated[
-        int | None, typer.Option(help="Train this many steps instead of the scale's own.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Reproduce an experiment of the paper; the paper's numbers stand beside ours."""
-    _need_torch()
-    from unskew.experiments import load_experiment
-    from unskew.experiments.figures import cost_figure
-    from unskew.experiments.tables import result_tables
-    from unskew.files import check_writable, write_text
-    from unskew.report import check_picture, write_chart
-
-    module = load_experiment(experiment)
-    if output is not None:
-        check_writable(output)
-    if figure is not None:
-        check_picture(figure, page=False)
-    with progress(f"reproducing {experiment}", steps or module.steps(scale)) as advance:
-        result = module.run(scale, work, _say(module, advance), steps)
-    if output is not None:
-        write_text(output, module.save(result))
-    if figure is not None:
-        write_chart(cost_figure(result["costs"]), figure)
-    if as_json:
-        typer.echo(json.dumps(result, indent=2))
-        return
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    for table in result_tables(result):
-        console.print(table)
-    for label, path in (("result", output), ("figure", figure)):
-        if path is not None:
-            typer.echo(f"{label}: {path}")
-
-
-def _say(module: Any, advance: Advance) -> Any:
-    """Tell the stages of an experiment, and how its training goes, as progress."""
-    done = 0
-
-    def step(now: Any) -> None:
-        nonlocal done
-        advance(now.step - done, f"loss {now.loss:.3f}, {now.examples_per_second:,.0f} examples/s")
-        done = now.step
-
-    return module.Say(lambda stage: advance(0, stage), step)
 
 
 def _print_scores(scores: dict[str, list[float]], as_json: bool) -> None:
@@ -376,9 +317,3 @@ def _read_all(names: list[str], max_length: int) -> Expressions:
         if open_target(name).endless:
             raise UnskewError(f"{name} is a source without end; generate a dataset from it first")
     return joined([_read(name, max_length, None, 0) for name in names])
-
-
-def _need_torch() -> None:
-    missing = [name for name in ("torch", "safetensors") if find_spec(name) is None]
-    if missing:
-        raise UnskewError(f"this needs {' and '.join(missing)}; pip install 'unskew[train]'")

@@ -5,11 +5,24 @@ from typing import Any
 
 from unskew.errors import unknown
 
-EXPERIMENTS = ("calculator",)
+KAREL = {
+    "karel-original": "original",
+    "karel-narrow-sets": "narrow_sets",
+    "karel-nesting": "nesting",
+    "karel-actions": "actions",
+    "karel-grids": "grids",
+    "karel-real-world": "real_world",
+    "karel-narrow-training": "narrow_training",
+    "karel-beyond": "beyond",
+    "karel-passes": "passes",
+}
+EXPERIMENTS = ("calculator", *KAREL)
 
 
 def load_experiment(name: str) -> Any:
-    """Load an experiment's module by name."""
+    """Load an experiment by name: the Calculator's module, or one of Karel's."""
     if name not in EXPERIMENTS:
         raise unknown("experiment", name, EXPERIMENTS)
+    if name in KAREL:
+        return import_module(f"{__name__}.karel.{KAREL[name]}").EXPERIMENT
     return import_module(f"{__name__}.{name}")

@@ -16,7 +16,10 @@ TITLES = {
 
 
 def result_tables(result: dict[str, Any]) -> Iterator[Table]:
-    """Yield one table for each of the paper's, and one for the figure."""
+    """Yield one table for each of the paper's, and one for a figure."""
+    if "tables" in result:
+        yield from (_karel_table(table) for table in result["tables"])
+        return
     for name, title in TITLES.items():
         yield _beside(title, result["ours"][name], result["paper"][name])
     yield _cost_table(result["costs"])
@@ -53,3 +56,30 @@ def _cost_table(costs: list[dict[str, Any]]) -> Table:
             cells.append(f"{min(drawn):.2f} to {max(drawn):.2f}")
         table.add_row(f"{epsilon:g}", *cells, f"{at[0]['bound']:.2f}")
     return table
+
+
+def _karel_table(table: dict[str, Any]) -> Table:
+    """Models across, test sets down: there are more of these, and a terminal is high."""
+    shown = Table(
+        title=f"{table['title']} ({table['unit']})",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+    )
+    shown.add_column("")
+    for row in table["rows"]:
+        shown.add_column(row, justify="right")
+    cells = {(cell["row"], cell["column"]): cell for cell in table["cells"]}
+    for column in table["columns"]:
+        shown.add_row(column, *(_karel_cell(cells.get((row, column))) for row in table["rows"]))
+    return shown
+
+
+def _karel_cell(cell: dict[str, Any] | None) -> str:
+    if cell is None:
+        return ""
+    paper = "" if cell["paper"] is None else f", paper {cell['paper']:g}"
+    ours = cell["ours"]
+    if ours is None:
+        return f"not run{paper}"
+    return f"{ours['mean']:.1f} ({ours['low']:.1f} to {ours['high']:.1f}){paper}"

@@ -1,6 +1,6 @@
-"""Batches from an endless feed: a buffer on the device, renewed while the model trains.
+"""Batches from endless streams: a buffer on the device, renewed while the model trains.
 
-The buffer holds the last few chunks of the feed. A round is one pass over it; then the oldest
+The buffer holds the last few chunks of what comes. A round is one pass over it; then the oldest
 chunk makes room for a new one. So each task is used once a round for as many rounds as there are
 chunks: ``reuse`` times (those of the very first round less). With one chunk every task is used
 once and never again.
@@ -20,14 +20,14 @@ import torch
 
 from unskew.errors import UnskewError, check_count
 from unskew.models.karel_data import Choice, Minibatches, Tasks
-from unskew.models.karel_feed import Feed, Place
+from unskew.models.karel_feed import Place
+from unskew.models.karel_mixture import Feeds, Mixture
 from unskew.models.packed import Steps
 from unskew.models.ranks import ALONE, Ranks
-from unskew.recipe import Recipe
 from unskew.streams import stream
 
 WIDEST = 72  # tokens of a program in the buffer
-CHUNK = 65_536  # tasks of a chunk, at least: 200 MB
+BATCHES = 32  # of a chunk: of 2,048 tasks each, 200 MB
 
 
 class Rounds:
@@ -35,7 +35,7 @@ class Rounds:
 
     def __init__(
         self,
-        recipe: Recipe,
+        mixture: Mixture,
         rows: int,
         shown: tuple[int, int],
         seed: int,
@@ -43,26 +43,27 @@ class Rounds:
         *,
         reuse: int = 1,
         workers: int = 1,
-        chunk: int = CHUNK,
+        batches: int = BATCHES,
         number: int = 0,
         state: Mapping[str, Any] | None = None,
         ranks: Ranks = ALONE,
     ) -> None:
         """Fill the buffer; batch ``number`` and what ``state`` then was are those to go on from.
 
-        Of several ranks each has a buffer of its own, and ``rows`` are those of all.
+        Of several ranks each has a buffer of its own, and ``rows`` are those of all. A chunk has
+        tasks for so many ``batches``.
         """
         check_count("reuse", reuse)
         if rows % ranks.size:
             raise UnskewError(f"batch is {rows}; give a multiple of {ranks.size}, a part a process")
         mine = rows // ranks.size
-        self.chunk = -(-chunk // mine) * mine
+        self.chunk = batches * mine
         self._reuse = reuse
-        start = Place(state["block"], state["row"]) if state else Place(ranks.rank)
-        self._feed = Feed(recipe, workers, start, stride=ranks.size)
-        self._places: deque[Place] = deque()
+        starts = [Place(**place) for place in state["places"]] if state else None
+        self._feeds = Feeds(mixture, workers, starts, rank=ranks.rank, stride=ranks.size)
+        self._places: deque[list[Place]] = deque()
         self._device = device
-        self._ready: queue.Queue[tuple[Place, Tasks] | UnskewError] = queue.Queue(1)
+        self._ready: queue.Queue[tuple[list[Place], Tasks] | UnskewError] = queue.Queue(1)
         threading.Thread(target=self._fetch, daemon=True).start()
         self._round = number // (reuse * self.chunk // mine)
         self.tasks = self._filled()
@@ -96,12 +97,13 @@ class Rounds:
         return self._inner.choice(number)
 
     def state(self) -> dict[str, Any]:
-        """Return where the feed stood when the oldest chunk of the buffer began, and the layout."""
-        return {**asdict(self._places[0]), "limits": self._inner.limits.tolist()}
+        """Return where the streams stood when the buffer's oldest chunk began, and the layout."""
+        places = [asdict(place) for place in self._places[0]]
+        return {"places": places, "limits": self._inner.limits.tolist()}
 
     def close(self) -> None:
-        """Stop the processes of the feed."""
-        self._feed.close()
+        """Stop the processes of the streams."""
+        self._feeds.close()
 
     def _filled(self) -> Tasks:
         """Return the buffer of the first round; a chunk lies where its number says."""
@@ -127,8 +129,8 @@ class Rounds:
         found = self._ready.get()
         if isinstance(found, UnskewError):
             raise found
-        place, tasks = found
-        self._places.append(place)
+        places, tasks = found
+        self._places.append(places)
         if self._device.type == "cuda":  # filled on another stream: not to be reused too early
             for tensor in (tasks.programs, tasks.worlds):
                 tensor.record_stream(torch.cuda.current_stream())
@@ -138,15 +140,15 @@ class Rounds:
         """Read chunk after chunk to the device, one ahead of what is needed."""
         try:
             while True:
-                place = self._feed.place
-                programs, worlds = self._feed.take(self.chunk)
+                places = self._feeds.places
+                programs, worlds = self._feeds.take(self.chunk)
                 if programs.shape[1] > WIDEST:
                     raise UnskewError(
                         f"a program has {programs.shape[1]} tokens; a stream may have {WIDEST}"
                     )
                 wide = torch.zeros(len(programs), WIDEST, dtype=torch.uint8)
                 wide[:, : programs.shape[1]] = torch.from_numpy(programs)
-                self._ready.put((place, self._copied(Tasks(wide, torch.from_numpy(worlds)))))
+                self._ready.put((places, self._copied(Tasks(wide, torch.from_numpy(worlds)))))
         except UnskewError as error:
             self._ready.put(error)
 

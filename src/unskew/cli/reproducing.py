@@ -1,0 +1,166 @@
+"""The command that makes the paper's experiments again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+
+from unskew.cli.data import Json, need_torch
+from unskew.cli.progress import Advance, progress
+from unskew.errors import UnskewError
+
+ALL = "all"
+
+
+def reproduce(
+    experiment: Annotated[
+        str, typer.Argument(help="The experiment, or all; unskew list names them.")
+    ],
+    scale: Annotated[str, typer.Option(help="smoke, small or full.")] = "smoke",
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Write the result to this JSON file; of all, a folder."
+        ),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Calculator: draw the figure to this .png or .svg file.")
+    ] = None,
+    work: Annotated[
+        Path | None,
+        typer.Option(help="Keep the training here; after a stop the same command goes on."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Karel: train this model alone (baseline, or baseline:1 for one seed), or none; "
+            "the rest as far as --work has it. Repeatable.",
+        ),
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Calculator: train so many steps, not the scale's own.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Reproduce experiments of the paper; the paper's numbers stand beside ours."""
+    need_torch()
+    _check(experiment, output, figure, work, only, steps)
+    results: dict[str, dict[str, Any]] = {}
+    with _folder(work) as folder:
+        for name, result in _results(experiment, scale, folder, only, steps):
+            results[name] = result
+            _write(result, output, of_all=experiment == ALL)
+            if not as_json:
+                _print(result)
+    if figure is not None:
+        from unskew.experiments.figures import cost_figure
+        from unskew.report import write_chart
+
+        write_chart(cost_figure(results[experiment]["costs"]), figure)
+    if as_json:
+        found = results if experiment == ALL else results[experiment]
+        typer.echo(json.dumps(found, indent=2))
+    for label, path in (("result", output), ("figure", figure)):
+        if path is not None:
+            typer.echo(f"{label}: {path}", err=as_json)
+
+
+def _check(
+    experiment: str,
+    output: Path | None,
+    figure: Path | None,
+    work: Path | None,
+    only: list[str] | None,
+    steps: int | None,
+) -> None:
+    """Say before the work, not after it, what cannot be done."""
+    from unskew.experiments import EXPERIMENTS, load_experiment
+    from unskew.files import check_writable
+    from unskew.report import check_picture
+
+    if experiment != ALL:
+        load_experiment(experiment)
+    for option, given in (("figure", figure), ("steps", steps)):
+        if given is not None and experiment != "calculator":
+            raise UnskewError(f"--{option} is for the Calculator; leave it out of {experiment}")
+    if only and (work is None or experiment == "calculator"):
+        raise UnskewError("--only is for Karel, and goes on from what is in a folder; give --work")
+    if output is not None:
+        for name in EXPERIMENTS if experiment == ALL else [""]:
+            check_writable(output / f"{name}.json" if name else output)
+    if figure is not None:
+        check_picture(figure, page=False)
+
+
+@contextmanager
+def _folder(work: Path | None) -> Iterator[Path]:
+    """Give the folder that was named, or one that is gone afterwards."""
+    if work is not None:
+        yield work
+        return
+    with TemporaryDirectory(prefix="unskew-") as folder:
+        yield Path(folder)
+
+
+def _results(
+    experiment: str, scale: str, work: Path, only: list[str] | None, steps: int | None
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Run one experiment after another; Karel's share what they train."""
+    from unskew.experiments import EXPERIMENTS, KAREL, load_experiment
+
+    names = (
+        [experiment] if experiment != ALL else [n for n in EXPERIMENTS if n in KAREL or not only]
+    )
+    lab = None
+    for name in names:
+        found = load_experiment(name)
+        if name not in KAREL:
+            with progress(f"reproducing {name}", steps or found.steps(scale)) as advance:
+                result = found.run(scale, work / name, _say(found.Say, advance), steps)
+            yield name, result
+            continue
+        from unskew.experiments.karel.lab import Lab, Say
+
+        with progress(f"reproducing {name}", None) as advance:
+            lab = lab or Lab(scale, work)
+            lab.say = _say(Say, advance)
+            yield name, found.run(lab, only)
+
+
+def _say(kind: Any, advance: Advance) -> Any:
+    """Tell the stages of an experiment, and how its training goes, as progress."""
+    done = 0
+
+    def step(now: Any) -> None:
+        nonlocal done
+        speed = f"{now.examples_per_second:,.0f} examples/s"
+        advance(max(0, now.step - done), f"loss {now.loss:.3f}, {speed}")
+        done = now.step
+
+    return kind(lambda stage: advance(0, stage), step)
+
+
+def _write(result: dict[str, Any], output: Path | None, *, of_all: bool) -> None:
+    from unskew.files import write_text
+
+    if output is not None:
+        path = output / f"{result['experiment']}.json" if of_all else output
+        write_text(path, json.dumps(result, indent=1) + "\n")
+
+
+def _print(result: dict[str, Any]) -> None:
+    from rich.console import Console
+
+    from unskew.experiments.tables import result_tables
+
+    console = Console(highlight=False)
+    for table in result_tables(result):
+        console.print(table)
+        console.print()

@@ -1,0 +1,39 @@
+"""Beyond the paper: one model for all of it, its programs homogenized too.
+
+Its worst cell is the number to raise.
+"""
+
+from __future__ import annotations
+
+from unskew.experiments.karel.lab import Exam
+from unskew.experiments.karel.plan import Cell, Experiment, Table
+from unskew.experiments.karel.scales import Scale
+from unskew.experiments.karel.testing import (
+    ACTIONS,
+    NESTED,
+    ORIGINAL,
+    PROBLEMS,
+    UNIFORM,
+    narrow_names,
+)
+
+MODELS = ("baseline", "uniform", "beyond")
+
+
+def tables(scale: Scale) -> list[Table]:
+    """The baseline, the paper's remedy and ours on everything."""
+    tests = [ORIGINAL, UNIFORM, *(f"narrow-{name}" for name in narrow_names(scale))]
+    tests += [*NESTED, ACTIONS, PROBLEMS]
+    cells = [Cell(model, test, model, Exam(test)) for model in MODELS for test in tests]
+    return [Table("Generalization on every test set", tuple(cells), form="heatmap")]
+
+
+EXPERIMENT = Experiment(
+    "karel-beyond",
+    "One model for all of it",
+    "",
+    "Does homogenizing worlds, programs and the number of pairs give one model that does well on "
+    "every test set?",
+    tables,
+    failures=("beyond",),
+)

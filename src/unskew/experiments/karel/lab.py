@@ -1,0 +1,171 @@
+"""Training and scoring what the experiments ask for, once: a stop loses little, nothing is redone.
+
+In the working folder lie ``data`` (fixed training sets), ``runs`` (models in training and
+trained) and ``entries``: for each model a JSON file with its settings, how it was trained and
+its scores. What an entry has is taken from there, so the entries alone are enough to make the
+tables again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from unskew.dataset import Dataset
+from unskew.domains.karel.judging import Share
+from unskew.engines import processes
+from unskew.errors import UnskewError
+from unskew.experiments.karel.scales import find_scale
+from unskew.experiments.karel.testing import PROBLEMS, WIDE, TestSets
+from unskew.experiments.karel.trainings import Training
+from unskew.experiments.provenance import provenance
+from unskew.files import plain_errors, write_text
+from unskew.generation import generate
+from unskew.models.karel import Synthesizer
+from unskew.models.karel_data import Tasks, joined
+from unskew.models.karel_opening import endless, fixed
+from unskew.models.karel_reading import read_examples
+from unskew.models.karel_run import Progress, load_synthesizer, train
+from unskew.models.karel_scoring import mean_loss, score
+from unskew.models.ranks import ALONE
+from unskew.models.runs import METRICS
+from unskew.recipe import Recipe
+
+MISSES = 12  # unsolved tasks of a test set that are kept with what was predicted
+BY = {"actions-test": ("actions",), "msr-test": ("control_flow",)}
+
+
+@dataclass(frozen=True)
+class Say:
+    """How an experiment tells where it is: a stage begins, or a stage's training goes on."""
+
+    stage: Callable[[str], None] = lambda _: None
+    step: Callable[[Progress], None] = lambda _: None
+
+
+@dataclass(frozen=True)
+class Exam:
+    """What a model is scored on: a test set, and how many pairs are shown (five)."""
+
+    test: str
+    shown: int | None = None
+
+    @property
+    def key(self) -> str:
+        """Its name in an entry."""
+        return self.test if self.shown is None else f"{self.test}, {self.shown} shown"
+
+
+class Lab:
+    """Everything that was trained and scored at a scale, and the means to do the rest."""
+
+    def __init__(self, name: str, work: Path, say: Say | None = None) -> None:
+        """Work at a scale and in a folder, which may already have some of it."""
+        self.name, self.scale, self.work, self.say = name, find_scale(name), work, say or Say()
+        self.tests = TestSets(self.scale)
+
+    def entry(self, training: Training, exams: Iterable[Exam]) -> dict[str, Any]:
+        """Return a model's entry with these scores, training and scoring what is missing."""
+        found = self.known(training)
+        missing = [exam for exam in exams if exam.key not in found.get("scores", {})]
+        if found and not missing:
+            return found
+        model = self._trained(training)
+        if not found:
+            found = {**self._facts(training), "scores": {}}
+        for exam in missing:
+            self.say.stage(f"scoring {training.name} on {exam.key}")
+            found["scores"][exam.key] = self._score(model, exam)
+            self._write(training, found)
+        return found
+
+    def known(self, training: Training) -> dict[str, Any]:
+        """Return a model's entry as far as it is there."""
+        path = self._path(training)
+        if not path.is_file():
+            return {}
+        try:
+            with plain_errors(path, reading=True):
+                found = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise UnskewError(f"{path} is no JSON ({error}); remove it") from error
+        if not isinstance(found, dict) or found.get("hash") != training.hash:
+            raise UnskewError(f"{path} is not the entry of {training.name}; remove it")
+        return found | {"name": training.name}  # the same model may go by two names
+
+    def _path(self, training: Training) -> Path:
+        return self.work / "entries" / f"{training.hash}.json"
+
+    def _write(self, training: Training, entry: dict[str, Any]) -> None:
+        path = self._path(training)
+        with plain_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, json.dumps(entry, indent=1) + "\n")
+
+    def _trained(self, training: Training) -> Synthesizer:
+        folder = self.work / "runs" / training.hash
+        if (folder / "model.safetensors").is_file():
+            return load_synthesizer(folder, ALONE.device)
+        self.say.stage(f"training {training.name}, seed {training.seed}: {training.data}")
+        if training.mixture is not None:
+            opened = endless(training.mixture, training.step, reuse=training.reuse)
+        else:
+            tasks = [self._set(recipe) for recipe in training.sets]
+            opened = fixed(joined(tasks), training.step)
+        train(training.config, *opened, folder, report=self.say.step)
+        return load_synthesizer(folder, ALONE.device)
+
+    def _set(self, recipe: Recipe) -> Tasks:
+        """Return a fixed training set, made by all cores and kept."""
+        folder = self.work / "data" / recipe.hash
+        crew = min(os.cpu_count() or 1, recipe.shards)
+        dataset = generate(recipe, folder, engine=processes(crew) if crew > 1 else None)
+        self.say.stage(f"{len(dataset):,} examples of {recipe.source}")
+        return Tasks.of(read_examples(str(folder)))
+
+    def _facts(self, training: Training) -> dict[str, Any]:
+        """Say how a model was trained; of a set, how often it was gone through."""
+        lines = (self.work / "runs" / training.hash / METRICS).read_text().splitlines()
+        curve = [json.loads(line) for line in lines]
+        examples = training.steps * training.step.batch
+        distinct = self._distinct(training, examples)
+        return {
+            "name": training.name,
+            "seed": training.seed,
+            "hash": training.hash,
+            "data": training.data,
+            "steps": training.steps,
+            "batch": training.step.batch,
+            "shown": list(training.step.shown),
+            "examples": examples,
+            "distinct": distinct,
+            "passes": round(examples / distinct, 2),
+            "seconds": round(curve[-1]["seconds"], 1),
+            "loss": curve[-1]["loss"],
+            "settings": json.loads(json.dumps(asdict(training), default=dict)),
+            "provenance": provenance(),
+        }
+
+    def _distinct(self, training: Training, examples: int) -> int:
+        """Return how many examples were drawn for a model."""
+        if training.mixture is not None:
+            return -(-examples // training.reuse)
+        folders = [self.work / "data" / recipe.hash for recipe in training.sets]
+        return sum(len(Dataset.open(folder)) for folder in folders)
+
+    def _score(self, model: Synthesizer, exam: Exam) -> dict[str, Any]:
+        """Score a model, and note on which tasks it fails and what it says there."""
+        test = self.tests[exam.test]
+        beam = self.scale.wide_beam if exam.test in WIDE else self.scale.beam
+        by = BY.get(exam.test, ())
+        found = score(model, test.examples, beam, shown=exam.shown, by=by, misses=MISSES)
+        facts = {**found.to_dict(), "dropped": test.dropped}
+        if exam.test != PROBLEMS:  # which have one to four pairs
+            facts["loss"] = mean_loss(model, test.examples, shown=found.shown)
+        if test.common is not None:
+            facts["common"] = asdict(Share.of(found.solved[test.common]))
+        return facts

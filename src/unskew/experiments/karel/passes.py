@@ -1,0 +1,36 @@
+"""Why the baseline breaks: how often a fixed set is seen, at equal compute. Not in the paper."""
+
+from __future__ import annotations
+
+from unskew.experiments.karel.lab import Exam
+from unskew.experiments.karel.plan import Cell, Experiment, Table
+from unskew.experiments.karel.scales import Scale
+from unskew.experiments.karel.testing import ORIGINAL, UNIFORM, narrow_names
+
+KINDS = {"msr": "trained on worlds like the original's", "uniform": "trained on uniform worlds"}
+
+
+def tables(scale: Scale) -> list[Table]:
+    """Every size, and a stream, on the original, the uniform and the narrow sets."""
+    narrow = narrow_names(scale)
+    tests = [ORIGINAL, UNIFORM, *(f"narrow-{name}" for name in (narrow[0], narrow[-1]))]
+    sizes = [*(f"{size:,}" for size in scale.sizes), "stream"]
+    return [
+        Table(
+            f"Generalization by size of the training set at equal compute, {title}",
+            tuple(
+                Cell(test, size, f"{kind} {size}", Exam(test)) for test in tests for size in sizes
+            ),
+            form="lines",
+        )
+        for kind, title in KINDS.items()
+    ]
+
+
+EXPERIMENT = Experiment(
+    "karel-passes",
+    "Why the baseline breaks",
+    "",
+    "How much of the failure on other worlds comes from going through a fixed set many times?",
+    tables,
+)

@@ -1,0 +1,198 @@
+"""From scores to tables: each cell is a model on a test set, the paper's number beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unskew.domains.karel.judging import Share
+from unskew.experiments.karel.lab import Exam, Lab
+from unskew.experiments.karel.scales import Scale
+from unskew.experiments.karel.trainings import Training, seeds_of, training
+from unskew.experiments.provenance import provenance
+from unskew.models.scoring import Estimate
+
+GENERALIZES = "generalizes"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number: what share of a test set, or how many of it, a model solves."""
+
+    row: str
+    column: str
+    model: str
+    exam: Exam
+    paper: float | None = None
+    by: tuple[str, Any] | None = None  # a variable and its value: only the tasks that have it
+    solved: str = GENERALIZES  # how a solution is counted
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells under a title; ``form`` is how they are best looked at."""
+
+    title: str
+    cells: tuple[Cell, ...]
+    unit: str = "%"  # or the number of tasks, of which so many are solved
+    form: str = "table"  # or heatmap, or lines (columns along the axis, a line a row)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A question, and the tables that answer it at a scale."""
+
+    name: str
+    title: str
+    section: str  # of the paper; empty where the experiment is ours
+    question: str
+    tables: Callable[[Scale], Sequence[Table]]
+    failures: tuple[str, ...] = ()  # models whose failures are worth looking at
+
+    def run(self, lab: Lab, only: Sequence[str] | None = None) -> dict[str, Any]:
+        """Return the tables, training and scoring what is not there yet.
+
+        ``only`` names the models that may be trained, as ``baseline`` or ``baseline:1`` for one
+        seed; cells of the others have a number of ours only where it was there already.
+        """
+        tables = self.tables(lab.scale)
+        entries: dict[str, list[dict[str, Any]]] = {}
+        for model, exams in _wanted(tables).items():
+            trainings = [training(model, lab.scale, seed) for seed in seeds_of(model, lab.scale)]
+            found = [
+                lab.entry(each, exams) if _may(each, only) else lab.known(each)
+                for each in trainings
+            ]
+            entries[model] = [entry for entry in found if entry]
+        trained = [entry for found in entries.values() for entry in found]
+        return self.result(lab.name, tables, entries) | {
+            "seconds": round(sum(entry["seconds"] for entry in trained), 1),
+            "provenance": trained[0]["provenance"] if trained else provenance(),
+        }
+
+    def result(
+        self, scale: str, tables: Sequence[Table], entries: dict[str, list[dict[str, Any]]]
+    ) -> dict[str, Any]:
+        """Return everything that is told about the experiment, as plain data."""
+        return {
+            "experiment": self.name,
+            "scale": scale,
+            "title": self.title,
+            "section": self.section,
+            "question": self.question,
+            "tables": [_numbers(table, entries) for table in tables],
+            "failures": list(_failures(self.failures, entries)),
+            "trainings": [_told(entry) for found in entries.values() for entry in found],
+            "tests": _tests(entries),
+        }
+
+
+def _may(each: Training, only: Sequence[str] | None) -> bool:
+    return only is None or each.name in only or f"{each.name}:{each.seed}" in only
+
+
+def _wanted(tables: Iterable[Table]) -> dict[str, list[Exam]]:
+    """Return what each model must be scored on."""
+    wanted: dict[str, dict[Exam, None]] = {}
+    for table in tables:
+        for cell in table.cells:
+            wanted.setdefault(cell.model, {})[cell.exam] = None
+    return {model: list(exams) for model, exams in wanted.items()}
+
+
+def _numbers(table: Table, entries: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    cells = [
+        {
+            "row": cell.row,
+            "column": cell.column,
+            "paper": cell.paper,
+            "ours": _ours(cell, entries.get(cell.model, []), percent=table.unit == "%"),
+        }
+        for cell in table.cells
+    ]
+    return {
+        "title": table.title,
+        "unit": table.unit,
+        "form": table.form,
+        "rows": list(dict.fromkeys(cell.row for cell in table.cells)),
+        "columns": list(dict.fromkeys(cell.column for cell in table.cells)),
+        "cells": cells,
+    }
+
+
+def _ours(cell: Cell, entries: list[dict[str, Any]], *, percent: bool) -> dict[str, Any] | None:
+    """Return the mean over seeds and its interval: the wider of seeds' and tasks' (Wilson's)."""
+    scores = [each["scores"][cell.exam.key] for each in entries if cell.exam.key in each["scores"]]
+    found = [share for score in scores if (share := _share(cell, score)) is not None]
+    if not found:
+        return None
+    shares = [Share(each["hits"], each["n"]) for each in found]
+    times = [100.0 if percent else share.n for share in shares]
+    values = [share.share * factor for share, factor in zip(shares, times, strict=True)]
+    mean = sum(values) / len(values)
+    low, high = _interval(
+        values, Share(round(mean / times[0] * shares[0].n), shares[0].n), times[0]
+    )
+    common = [100 * score["common"]["hits"] / score["common"]["n"] for score in scores
+              if cell.by is None and cell.solved == GENERALIZES
+              and score.get("common", {}).get("n")]  # fmt: skip
+    return {
+        "mean": round(mean, 3),
+        "low": round(low, 3),
+        "high": round(high, 3),
+        "values": [round(value, 3) for value in values],
+        "tasks": shares[0].n,
+        "common": round(sum(common) / len(common), 3) if common else None,
+    }
+
+
+def _interval(values: list[float], tasks: Share, times: float) -> tuple[float, float]:
+    low, high = (end * times for end in tasks.interval)
+    if len(values) > 1:
+        seeds = Estimate.of(values)
+        low, high = (
+            min(low, seeds.mean - seeds.half_width),
+            max(high, seeds.mean + seeds.half_width),
+        )
+    return max(0.0, low), min(times, high)
+
+
+def _share(cell: Cell, score: dict[str, Any]) -> dict[str, Any] | None:
+    if cell.by is None:
+        share: dict[str, Any] = score["shares"][cell.solved]
+        return share
+    variable, value = cell.by
+    return next((row for row in score["by"][variable] if row["value"] == value), None)
+
+
+def _failures(
+    models: Sequence[str], entries: dict[str, list[dict[str, Any]]]
+) -> Iterable[dict[str, Any]]:
+    """Yield tasks that a model's first seed does not solve, and what it says there."""
+    for model in models:
+        for entry in entries.get(model, [])[:1]:
+            for test, score in entry["scores"].items():
+                for miss in score.get("misses", []):
+                    yield {"model": model, "test": f"karel/{test}", **miss}
+
+
+def _told(entry: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: entry[name]
+        for name in (
+            "name", "seed", "hash", "data", "steps", "batch", "shown", "examples", "distinct",
+            "passes", "seconds",
+        )
+    }  # fmt: skip
+
+
+def _tests(entries: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, int]]:
+    """Return how many tasks each test set has, and how many programs had no worlds."""
+    return {
+        f"karel/{test}": {"tasks": score["tasks"], "dropped": score["dropped"]}
+        for found in entries.values()
+        for entry in found
+        for test, score in entry["scores"].items()
+        if "shown" not in test
+    }

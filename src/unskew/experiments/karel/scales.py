@@ -1,0 +1,57 @@
+"""How much of everything: a minute on a CPU, an hour on a CPU, or a GPU's day in short steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from unskew.domains.karel.recipes import NARROW
+from unskew.errors import unknown
+from unskew.models.karel import SynthesizerConfig
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The sizes that every experiment shares."""
+
+    model: SynthesizerConfig
+    batch: int
+    rate: float
+    steps: int  # of the models in the tables
+    short: int  # of those that go through a set many times, and of a stream beside them
+    narrow_steps: int  # of the models of narrow worlds, which are twelve
+    seeds: int  # of the models whose numbers are the headline
+    reuse: int  # how often an example of a stream is used
+    passed: int  # examples of a set that is gone through many times
+    sizes: tuple[int, ...]  # of the sets that are compared at equal compute
+    tests: int | None  # rows of each test set; all of them
+    beam: int
+    wide_beam: int  # on the original and the uniform test set
+    narrow: tuple[tuple[float, float], ...] = NARROW  # r_wall, r_marker
+    counts: str = "GUA"
+
+
+SCALES = {
+    "smoke": Scale(
+        SynthesizerConfig(channels=8, blocks=1, pair=16, token=16, hidden=32, layers=1),
+        batch=32, rate=1e-2, steps=40, short=20, narrow_steps=20, seeds=1, reuse=1, passed=64,
+        sizes=(64,), tests=48, beam=2, wide_beam=4, narrow=NARROW[:1], counts="GA",
+    ),
+    "small": Scale(
+        SynthesizerConfig(channels=16, blocks=1, pair=64, token=64, hidden=96, layers=2),
+        batch=128, rate=3e-3, steps=1_200, short=600, narrow_steps=600, seeds=1, reuse=1,
+        passed=1_024, sizes=(1_024, 8_192), tests=500, beam=4, wide_beam=16,
+        narrow=NARROW[::3], counts="GA",
+    ),
+    "full": Scale(
+        SynthesizerConfig(), batch=2_048, rate=1.4e-3, steps=12_800, short=6_400,
+        narrow_steps=3_200, seeds=3, reuse=2, passed=131_072, sizes=(32_768, 131_072, 524_288),
+        tests=None, beam=8, wide_beam=64,
+    ),
+}  # fmt: skip
+
+
+def find_scale(name: str) -> Scale:
+    """Return a scale by name."""
+    if name not in SCALES:
+        raise unknown("scale", name, SCALES)
+    return SCALES[name]

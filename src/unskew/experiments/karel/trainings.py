@@ -1,0 +1,173 @@
+"""The models of the experiments by name: what each is trained on, how, and how long.
+
+Two regimes. The paper's is many passes over a fixed set: 1.1 M examples a hundred times. Here the
+same hundred passes go over a smaller set, in proportion to a shorter training (``…, passes``).
+Ours is an endless stream of which every example is used at most a stated number of times.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+
+from unskew.domains.karel.recipes import RECIPES
+from unskew.errors import unknown
+from unskew.experiments.karel.scales import Scale
+from unskew.models.karel import SynthesizerConfig
+from unskew.models.karel_mixture import Mixture
+from unskew.models.karel_reading import TEST_SETS
+from unskew.models.karel_run import RunConfig
+from unskew.models.karel_training import StepConfig
+from unskew.recipe import Recipe
+
+HEADLINE = ("baseline", "uniform")  # these are trained with several seeds
+AUGMENTED = (1_116_854, 400_000)  # examples like the original's, and of actions alone (5.3)
+
+
+@dataclass(frozen=True)
+class Training:
+    """One model. All that its weights depend on is in here; the hash names it."""
+
+    name: str
+    seed: int
+    model: SynthesizerConfig
+    step: StepConfig
+    steps: int
+    sets: tuple[Recipe, ...] = ()  # fixed, one after another; or
+    mixture: Mixture | None = None  # endless
+    reuse: int = 1
+
+    @property
+    def hash(self) -> str:
+        """Sixteen digits that change when anything but the name does."""
+        facts = asdict(self)
+        del facts["name"]
+        text = json.dumps(facts, sort_keys=True, default=dict)
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+    @property
+    def config(self) -> RunConfig:
+        """The same as a run has it."""
+        return RunConfig(self.model, self.step, steps=self.steps)
+
+    @property
+    def data(self) -> str:
+        """What it is trained on, in words."""
+        if self.mixture is None:
+            return " and ".join(recipe.summary for recipe in self.sets)
+        parts = zip(self.mixture.recipes, self.mixture.shares, strict=True)
+        named = " and ".join(_words(recipe, share, self.mixture) for recipe, share in parts)
+        times = "once" if self.reuse == 1 else f"at most {self.reuse} times"
+        return f"an endless stream of {named}, each example used {times}"
+
+
+def _words(recipe: Recipe, share: int, mixture: Mixture) -> str:
+    parts = f" ({share} of {sum(mixture.shares)})" if len(mixture.shares) > 1 else ""
+    even = f", homogenized by {' × '.join(recipe.homogenize)}" if recipe.homogenize else ""
+    settings = ", ".join(f"{name}={value}" for name, value in recipe.parameters.items())
+    without = ", test programs left out" if recipe.exclude else ""
+    return f"{recipe.source}{f' ({settings})' if settings else ''}{parts}{even}{without}"
+
+
+Make = Callable[[Scale, int], Training]
+
+
+def training(name: str, scale: Scale, seed: int = 0) -> Training:
+    """Return a model of the experiments by name."""
+    if name not in TRAININGS and not name.startswith(("narrow ", "msr ", "uniform ")):
+        raise unknown("model", name, TRAININGS)
+    if name in TRAININGS:
+        return replace(TRAININGS[name](scale, seed), name=name)
+    kind, _, rest = name.partition(" ")
+    if kind == "narrow":
+        return replace(_narrow(rest, scale, seed), name=name)
+    return replace(_sized(kind, rest, scale, seed), name=name)
+
+
+def seeds_of(name: str, scale: Scale) -> range:
+    """Return the seeds with which a model is trained."""
+    return range(scale.seeds if name in HEADLINE else 1)
+
+
+def _streamed(
+    *recipes: Recipe,
+    shares: tuple[int, ...] = (),
+    shown: tuple[int, int] = (5, 5),
+    length: Callable[[Scale], int] = lambda scale: scale.steps,
+) -> Make:
+    """Train on an endless mixture."""
+
+    def make(scale: Scale, seed: int) -> Training:
+        mixture = Mixture(tuple(replace(recipe, seed=seed) for recipe in recipes), shares)
+        step = StepConfig(scale.batch, shown, scale.rate, seed=seed)
+        model = replace(scale.model, seed=seed)
+        return Training("", seed, model, step, length(scale), mixture=mixture, reuse=scale.reuse)
+
+    return make
+
+
+def _passed(*names: str, shown: tuple[int, int] = (5, 5)) -> Make:
+    """Train on fixed sets, the first of ``passed`` examples, the rest in the paper's proportion."""
+
+    def make(scale: Scale, seed: int) -> Training:
+        whole = RECIPES[names[0]].n
+        sets = tuple(_first(name, RECIPES[name].n * scale.passed // whole) for name in names)
+        return _fixed(sets, scale.short, shown, scale, seed)
+
+    return make
+
+
+def _sized(kind: str, size: str, scale: Scale, seed: int) -> Training:
+    """Train on a set of so many examples, for as many steps whatever its size; or on a stream."""
+    if size == "stream":
+        stream = _streamed(Recipe(f"karel/{kind}", 1), length=lambda scale: scale.short)
+        return stream(scale, seed)
+    sets = (_first(f"{kind}-train", int(size.replace(",", ""))),)
+    return _fixed(sets, scale.short, (5, 5), scale, seed)
+
+
+def _narrow(name: str, scale: Scale, seed: int) -> Training:
+    """Train on worlds of one narrow test set's kind, the programs those of the original (5.4)."""
+    like = RECIPES[f"narrow-{name}"]
+    recipe = replace(_first("msr-train", scale.passed), source=like.source, seed=like.seed)
+    recipe = replace(recipe, parameters=like.parameters, given="karel/msr-train")
+    return _fixed((recipe,), scale.narrow_steps, (5, 5), scale, seed)
+
+
+def _fixed(
+    sets: tuple[Recipe, ...], steps: int, shown: tuple[int, int], scale: Scale, seed: int
+) -> Training:
+    step = StepConfig(scale.batch, shown, scale.rate, seed=seed)
+    return Training("", seed, replace(scale.model, seed=seed), step, steps, sets=sets)
+
+
+def _first(name: str, n: int) -> Recipe:
+    """Return the first examples of one of the paper's sets."""
+    return replace(RECIPES[name], n=n, shard_size=min(RECIPES[name].shard_size, n))
+
+
+MSR, UNIFORM, ACTIONS = (Recipe(f"karel/{name}", 1) for name in ("msr", "uniform", "actions"))
+PROGRAM_VARIABLES = ("size", "control_flow", "nesting")
+
+TRAININGS: dict[str, Make] = {
+    "baseline": _streamed(MSR),
+    "baseline, new programs": _streamed(replace(MSR, exclude=TEST_SETS)),
+    "baseline, twice as long": _streamed(MSR, length=lambda scale: 2 * scale.steps),
+    "baseline, 1 to 5 pairs": _streamed(MSR, shown=(1, 5)),
+    "baseline, passes": _passed("msr-train"),
+    "uniform": _streamed(UNIFORM, shown=(1, 5)),  # section 5.1 shows 1 to 5 pairs
+    "uniform, 5 pairs": _streamed(UNIFORM),
+    "uniform, passes": _passed("uniform-train", shown=(1, 5)),
+    "augmented": _streamed(MSR, ACTIONS, shares=AUGMENTED),
+    "augmented, passes": _passed("msr-train", "actions-train"),
+    "beyond": _streamed(
+        replace(UNIFORM, homogenize=PROGRAM_VARIABLES),
+        replace(MSR, homogenize=PROGRAM_VARIABLES),
+        UNIFORM,
+        ACTIONS,
+        shares=(2, 1, 1, 1),
+        shown=(1, 5),
+    ),
+}

@@ -1,0 +1,95 @@
+"""Several endless streams of Karel tasks as one: of each so many of all that is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+
+from unskew.errors import UnskewError, check_count
+from unskew.models.karel_feed import Arrays, Feed, Place
+from unskew.recipe import Recipe
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Recipes that are streamed, and of so many tasks how many are of each."""
+
+    recipes: tuple[Recipe, ...]
+    shares: tuple[int, ...] = ()  # left out, as many of each
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be mixed."""
+        if not self.recipes:
+            raise UnskewError("a mixture of no streams has no tasks; give at least one recipe")
+        if not self.shares:
+            object.__setattr__(self, "shares", (1,) * len(self.recipes))
+        if len(self.shares) != len(self.recipes):
+            raise UnskewError(
+                f"{len(self.shares)} shares for {len(self.recipes)} streams; give one for each"
+            )
+        for share in self.shares:
+            check_count("share", share)
+
+    def rows(self, n: int) -> list[int]:
+        """Return how many of n tasks are of each recipe; the shares, rounded."""
+        ends = [round(n * end / sum(self.shares)) for end in accumulate(self.shares, initial=0)]
+        return [stop - start for start, stop in pairwise(ends)]
+
+    def facts(self) -> dict[str, Any]:
+        """Name the streams, as the settings of a run have them."""
+        if len(self.recipes) == 1:
+            return {"stream": self.recipes[0].hash}
+        return {"streams": [recipe.hash for recipe in self.recipes], "shares": list(self.shares)}
+
+
+class Feeds:
+    """The tasks of a mixture, for ever; ``take`` returns the next so many.
+
+    Each stream has processes of its own, as many as there would be for one alone: those that
+    are ahead sleep, so what is dear to make gets most of the machine.
+    """
+
+    def __init__(
+        self,
+        mixture: Mixture,
+        workers: int,
+        places: Sequence[Place] | None = None,
+        *,
+        rank: int = 0,
+        stride: int = 1,
+    ) -> None:
+        """Start the processes; of several ranks each takes every ``stride``-th block."""
+        self._mixture = mixture
+        starts = places or [Place(rank)] * len(mixture.recipes)
+        self._feeds: list[Feed] = []
+        try:
+            for recipe, place in zip(mixture.recipes, starts, strict=True):
+                self._feeds.append(Feed(recipe, workers, place, stride=stride))
+        except UnskewError:
+            self.close()
+            raise
+
+    @property
+    def places(self) -> list[Place]:
+        """Where each stream stands."""
+        return [feed.place for feed in self._feeds]
+
+    def take(self, n: int) -> Arrays:
+        """Return the next n tasks, those of one recipe after those of another."""
+        rows = self._mixture.rows(n)
+        parts = [feed.take(k) for feed, k in zip(self._feeds, rows, strict=True) if k]
+        pairs = {worlds.shape[1] for _, worlds in parts}
+        if len(pairs) > 1:
+            raise UnskewError(f"streams have {sorted(pairs)} pairs an example; mix one number")
+        width = max(programs.shape[1] for programs, _ in parts)
+        wide = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part, _ in parts]
+        return np.concatenate(wide), np.concatenate([worlds for _, worlds in parts])
+
+    def close(self) -> None:
+        """Stop the processes."""
+        for feed in self._feeds:
+            feed.close()
