@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from unskew.domains.karel.examples import PROGRAM
@@ -181,22 +180,16 @@ def test_the_result_says_everything(result):
 def test_what_is_trained_on_more_is_likelier_after_forty_steps(result, work):
     """A tiny model has solved nothing yet, but it knows which programs there are.
 
-    Programs of actions alone are likelier to the model whose data has more of them, and nested
-    loops to the one whose data is homogenized by nesting. With other seeds the differences are
-    0.1 nats a token and more.
+    Programs of actions alone are likelier to the model whose data has more of them: by 0.12 to
+    0.27 nats a token with four seeds. The rest is too small to be told from chance after so little.
     """
     baseline, augmented, beyond = (
-        entry(work, name) for name in ("baseline", "augmented", "beyond")
+        entry(work, name)["scores"] for name in ("baseline", "augmented", "beyond")
     )
-
-    def loss(of, test):
-        return of["scores"][test]["loss"]
-
-    assert loss(augmented, "actions-test") < loss(baseline, "actions-test") - 0.03
-    assert loss(beyond, "actions-test") < loss(baseline, "actions-test") - 0.03
+    assert augmented["actions-test"]["loss"] < baseline["actions-test"]["loss"] - 0.05
     for each in (baseline, augmented, beyond):
-        assert loss(each, "msr-test") < np.log(51), "worse than guessing"
-        assert each["scores"]["msr-test"]["shares"]["valid"]["share"] == 1
+        assert each["msr-test"]["loss"] < 3.5, "a model that guesses has 3.93 nats"
+        assert each["msr-test"]["shares"]["valid"]["share"] == 1
 
 
 def test_what_was_done_is_not_done_again(result, work, monkeypatch):

@@ -1,0 +1,90 @@
+"""The Karel tables of README and docs, made from the entries in results/karel; for docs.numbers."""
+
+from pathlib import Path
+from typing import Any
+
+from unskew.experiments import KAREL, load_experiment
+from unskew.experiments.karel.lab import Lab
+
+ROOT = Path(__file__).parents[1]
+WORK = ROOT / "results" / "karel"  # where the entries of the full scale lie
+SUMMARY = {  # the README's rows: (experiment, column): title
+    ("karel-narrow-sets", "original"): "original test set",
+    ("karel-narrow-sets", "uniform"): "same programs, uniform worlds",
+    ("karel-narrow-sets", "0.05-0.85-G"): "few walls, many cells with one or two markers",
+    ("karel-narrow-sets", "0.05-0.85-A"): "few walls, many cells with eight or nine markers",
+    ("karel-narrow-sets", "0.85-0.05-A"): "many walls, few markers",
+}
+
+
+def results() -> dict[str, dict[str, Any]]:
+    """Return every Karel experiment as far as it was run at full scale."""
+    lab = Lab("full", WORK)
+    return {name: load_experiment(name).run(lab, only=[""]) for name in KAREL}
+
+
+def blocks() -> dict[str, str]:
+    """Return the text of every block by name."""
+    found = results()
+    made = {name: _experiment(result) for name, result in found.items()}
+    made["karel-summary"] = _summary(found)
+    made["karel-trainings"] = _trainings(found)
+    return made
+
+
+def _experiment(result: dict[str, Any]) -> str:
+    return "\n\n".join(
+        f"**{table['title']}** ({table['unit']})\n\n{_table(table)}" for table in result["tables"]
+    )
+
+
+def _table(table: dict[str, Any]) -> str:
+    """Test sets down, models across: ours with its interval, then the paper's."""
+    cells = {(cell["row"], cell["column"]): cell for cell in table["cells"]}
+    rows = ["| | " + " | ".join(table["rows"]) + " |", "|---" * (len(table["rows"]) + 1) + "|"]
+    for column in table["columns"]:
+        each = " | ".join(_cell(cells[row, column]) for row in table["rows"])
+        rows.append(f"| {column} | {each} |")
+    return "\n".join(rows)
+
+
+def _cell(cell: dict[str, Any]) -> str:
+    ours, paper = cell["ours"], cell["paper"]
+    said = "not run yet" if ours is None else f"{ours['mean']:.1f} ({_interval(ours)})"
+    return said if paper is None else f"{said}; paper {paper:g}"
+
+
+def _interval(ours: dict[str, Any]) -> str:
+    return f"{ours['low']:.1f} to {ours['high']:.1f}"
+
+
+def _summary(found: dict[str, dict[str, Any]]) -> str:
+    """The baseline and the uniform model, the paper's beside ours."""
+    models = ("baseline, passes", "baseline", "uniform")
+    heads = ("baseline: many passes", "baseline: endless stream", "trained on uniform worlds")
+    rows = ["| % solved | " + " | ".join(heads) + " |", "|---" * 4 + "|"]
+    for (name, column), title in SUMMARY.items():
+        (table,) = found[name]["tables"]
+        cells = {cell["row"]: cell for cell in table["cells"] if cell["column"] == column}
+        rows.append(f"| {title} | " + " | ".join(_cell(cells[model]) for model in models) + " |")
+    return "\n".join(rows)
+
+
+def _trainings(found: dict[str, dict[str, Any]]) -> str:
+    """Every model that was trained: on what, how long, with how many seeds."""
+    by_name: dict[str, list[dict[str, Any]]] = {}
+    for result in found.values():
+        for each in result["trainings"]:
+            known = by_name.setdefault(each["name"], [])
+            if each["hash"] not in {other["hash"] for other in known}:
+                known.append(each)
+    rows = ["| model | trained on | seeds | examples | passes | seconds |", "|---" * 6 + "|"]
+    for name, runs in by_name.items():
+        first = runs[0]
+        seeds = ", ".join(str(run["seed"]) for run in runs)
+        seconds = " / ".join(f"{run['seconds']:.0f}" for run in runs)
+        rows.append(
+            f"| {name} | {first['data']} | {seeds} | {first['examples'] / 1e6:.1f} M "
+            f"| {first['passes']:g} | {seconds} |"
+        )
+    return "\n".join(rows)
