@@ -5,6 +5,7 @@ from typing import Any
 
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel.lab import Lab
+from unskew.experiments.tables import spread
 
 ROOT = Path(__file__).parents[1]
 WORK = ROOT / "results" / "karel"  # where the entries of the full scale lie
@@ -50,12 +51,8 @@ def _table(table: dict[str, Any]) -> str:
 
 def _cell(cell: dict[str, Any]) -> str:
     ours, paper = cell["ours"], cell["paper"]
-    said = "not run yet" if ours is None else f"{ours['mean']:.1f} ({_interval(ours)})"
+    said = "not run yet" if ours is None else f"{ours['mean']:.1f} ({spread(ours)})"
     return said if paper is None else f"{said}; paper {paper:g}"
-
-
-def _interval(ours: dict[str, Any]) -> str:
-    return f"{ours['low']:.1f} to {ours['high']:.1f}"
 
 
 def _summary(found: dict[str, dict[str, Any]]) -> str:

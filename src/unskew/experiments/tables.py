@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
+MANY = 6  # models that fit beside each other in a terminal
 TITLES = {
     "original": "Accuracy on the equal mixture of four sources (%)",
     "by_variable": "Improvement by homogenized variable at ε = 0.025 (percentage points)",
@@ -59,20 +60,31 @@ def _cost_table(costs: list[dict[str, Any]]) -> Table:
 
 
 def _karel_table(table: dict[str, Any]) -> Table:
-    """Models across, test sets down: there are more of these, and a terminal is high."""
+    """Models across, test sets down: there are more of these, and a terminal is high.
+
+    Where there are many models, they are numbered, and numbers stand alone.
+    """
+    many = len(table["rows"]) > MANY
+    names = [f"{i}" for i in range(1, len(table["rows"]) + 1)] if many else table["rows"]
+    listed = ", ".join(f"{i} {row}" for i, row in zip(names, table["rows"], strict=True))
     shown = Table(
-        title=f"{table['title']} ({table['unit']})",
+        title=f"{table['title']} ({table['unit']})" + (f": {listed}" if many else ""),
         title_justify="left",
         box=None,
         pad_edge=False,
     )
-    shown.add_column("")
-    for row in table["rows"]:
-        shown.add_column(row, justify="right")
+    shown.add_column("", no_wrap=True)
+    for name in names:
+        shown.add_column(name, justify="right")
     cells = {(cell["row"], cell["column"]): cell for cell in table["cells"]}
     for column in table["columns"]:
-        shown.add_row(column, *(_karel_cell(cells.get((row, column))) for row in table["rows"]))
+        each = (cells.get((row, column)) for row in table["rows"])
+        shown.add_row(column, *(_brief(cell) if many else _karel_cell(cell) for cell in each))
     return shown
+
+
+def _brief(cell: dict[str, Any] | None) -> str:
+    return "–" if cell is None or cell["ours"] is None else f"{cell['ours']['mean']:.0f}"
 
 
 def _karel_cell(cell: dict[str, Any] | None) -> str:
@@ -82,4 +94,11 @@ def _karel_cell(cell: dict[str, Any] | None) -> str:
     ours = cell["ours"]
     if ours is None:
         return f"not run{paper}"
-    return f"{ours['mean']:.1f} ({ours['low']:.1f} to {ours['high']:.1f}){paper}"
+    return f"{ours['mean']:.1f} ({spread(ours)}){paper}"
+
+
+def spread(ours: dict[str, Any]) -> str:
+    """Say how sure a number is: what each seed gives or, of one seed, the interval of the tasks."""
+    if len(ours["values"]) > 1:
+        return "seeds " + ", ".join(f"{value:.1f}" for value in ours["values"])
+    return f"{ours['low']:.1f} to {ours['high']:.1f}"
