@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from unskew.errors import UnskewError, check_range, unknown
+from unskew.salient import as_variable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,8 +45,8 @@ class Domain:
     """Everything that is known of one kind of example.
 
     ``sources`` are functions whose keyword parameters, each with a default and a ``Range`` or a
-    ``Choice``, are the parameters of the source. ``show`` draws one example as text; ``check``
-    says which rows are right.
+    ``Choice``, are the parameters of the source. ``variables`` are known by the names that they
+    have here. ``show`` draws one example as text; ``check`` says which rows are right.
 
     A domain may leave out the rest. ``read_row`` makes an example of a row in any form that the
     domain knows, and None of any other row; ``read_text`` makes such rows of a text file and its
@@ -84,6 +85,11 @@ class Domain:
     recheck: Callable[[Mapping[str, Any]], bool] | None = None
     tables: Mapping[str, Callable[[], Batch]] = field(default_factory=dict)
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Give each variable its name; a plain function of an example becomes one."""
+        named = {name: as_variable(variable, name) for name, variable in self.variables.items()}
+        object.__setattr__(self, "variables", named)
 
     def source(self, name: str, settings: Mapping[str, Any] | None = None) -> Source:
         """Make a source by name, with settings that may still be text."""

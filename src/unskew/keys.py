@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.batch import Batch, concatenate
+from unskew.batch import Batch, concatenate, is_text
 from unskew.domain import Domain
 from unskew.errors import UnskewError
 from unskew.inputs import content_of, open_input
@@ -34,9 +34,13 @@ IN_VAIN = 1000  # draws of a chunk in a row that left nothing
 
 def key_hashes(batch: Batch, domain: Domain | None) -> NDArray[np.uint64]:
     """Return the hash of each row's key."""
-    if domain is None or not domain.key or domain.key not in batch.columns:
+    if domain is None or not domain.key:
         return content_hashes(batch)
-    return row_hashes(Batch({domain.key: batch.columns[domain.key]}))
+    stored = _in_columns(batch)
+    if domain.key not in stored.columns:
+        return content_hashes(stored)
+    key = Batch({domain.key: stored.columns[domain.key]})
+    return row_hashes(key) if is_text(key.columns[domain.key]) else content_hashes(key)
 
 
 def restricted(source: Source, recipe: Recipe, index: int, make: Make) -> Source:

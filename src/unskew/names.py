@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,14 @@ from unskew.source import Source, plain_source
 
 
 def find_source(name: str, settings: Mapping[str, Any] | None = None) -> Source:
-    """Return a source by name: ``calculator/dcfg``, or ``my_module:my_function``."""
+    """Return a source by name: ``calculator/dcfg``, or ``my_module:my_function``.
+
+    In a module with a ``DOMAIN`` it may also be one of its sources, with their parameters.
+    """
     if ":" in name:
+        own = _own_domain(name)
+        if own is not None:
+            return replace(own.source(name.partition(":")[2], settings), name=name)
         if settings:
             raise UnskewError(
                 f"source {name!r} takes no settings ({', '.join(settings)}); set them in the module"
@@ -60,9 +67,17 @@ def find_table(name: str) -> Callable[[], Batch] | None:
 
 
 def domain_of(source: str) -> Domain | None:
-    """Return the domain of a source's name; a function of the user's own has none."""
+    """Return the domain of a source's name; a function of the user's own has none.
+
+    Of a source whose module cannot be imported here none is known: its data can still be read.
+    """
+    if ":" in source:
+        try:
+            return _own_domain(source)
+        except UnskewError:
+            return None
     domain = source.partition("/")[0]
-    return load_domain(domain) if ":" not in source and domain in domain_names() else None
+    return load_domain(domain) if domain in domain_names() else None
 
 
 def find_variables(
@@ -136,11 +151,29 @@ def column_variable(name: str, *, known: bool = True) -> SalientVariable:
 
 def find_object(name: str) -> Any:
     """Import a function, variable or source as ``my_module:name``, from the current folder too."""
-    module_name, _, attribute = name.partition(":")
+    module, attribute = _own_module(name), name.partition(":")[2]
+    found = getattr(module, attribute, None)
+    if found is None:
+        public = [key for key in vars(module) if not key.startswith("_")]
+        raise unknown(f"name in module {module.__name__}", attribute, public)
+    if not (callable(found) or isinstance(found, (SalientVariable, Source))):
+        raise UnskewError(f"{name!r} is {type(found).__name__}; name a function or a variable")
+    return found
+
+
+def _own_domain(name: str) -> Domain | None:
+    """Return the ``DOMAIN`` of a user's module where ``my_module:name`` is one of its sources."""
+    domain = getattr(_own_module(name), "DOMAIN", None)
+    known = isinstance(domain, Domain) and name.partition(":")[2] in domain.sources
+    return domain if known else None
+
+
+def _own_module(name: str) -> ModuleType:
+    """Import the module of ``my_module:name``."""
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        module = importlib.import_module(module_name)
+        return importlib.import_module(name.partition(":")[0])
     except ModuleNotFoundError as error:
         raise UnskewError(
             f"{name!r}: there is no module {error.name!r}; run where it can be imported"
@@ -149,13 +182,6 @@ def find_object(name: str) -> Any:
         raise UnskewError(
             f"{name!r}: {type(error).__name__} on import: {error}; make it importable"
         ) from error
-    found = getattr(module, attribute, None)
-    if found is None:
-        public = [key for key in vars(module) if not key.startswith("_")]
-        raise unknown(f"name in module {module_name}", attribute, public)
-    if not (callable(found) or isinstance(found, (SalientVariable, Source))):
-        raise UnskewError(f"{name!r} is {type(found).__name__}; name a function or a variable")
-    return found
 
 
 def _keys(rows: Sequence[Any], name: str, known: bool) -> list[Any]:

@@ -1,0 +1,141 @@
+"""A module's own DOMAIN: its sources by `module:name`, its parameters, variables, check and key."""
+
+import shutil
+import sys
+from itertools import islice
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import unskew
+from unskew import Domain, Recipe, UnskewError, generate
+from unskew.generation import make
+from unskew.names import domain_of, find_source
+from unskew.verifying import verify
+
+OWN = '''
+from typing import Annotated
+
+import numpy as np
+
+from unskew import Domain
+from unskew.domain import Range
+from unskew.source import plain_source
+
+
+def words(letters: Annotated[int, Range(1, 26, "letters of the alphabet")] = 3):
+    """A word and a number beside it."""
+
+    def draw(rng):
+        word = "".join(chr(97 + int(i)) for i in rng.integers(letters, size=rng.geometric(0.4)))
+        return {"word": word, "length": len(word), "noise": float(rng.random())}
+
+    return plain_source(draw)
+
+
+def lies():
+    """Words that are longer than they say."""
+    return plain_source(lambda rng: {"word": "aa", "length": 1, "noise": 0.0})
+
+
+def other(rng):
+    return int(rng.integers(9))
+
+
+DOMAIN = Domain(
+    name="own",
+    doc="words",
+    sources={"words": words, "lies": lies},
+    variables={"long": lambda row: row["length"] > 2, "first": lambda row: row["word"][0]},
+    show=lambda row: f"<{row['word']}>",
+    check=lambda batch: np.array([len(r["word"]) == r["length"] for r in batch.examples()]),
+    key="word",
+)
+'''
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    (tmp_path / "own_domain.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_domain", raising=False)
+    yield tmp_path
+    sys.modules.pop("own_domain", None)
+
+
+def test_a_source_of_a_domain_has_its_parameters(own):
+    source = find_source("own_domain:words", {"letters": "1"})
+    assert (source.name, source.parameters) == ("own_domain:words", {"letters": 1})
+    audit = unskew.audit("own_domain:words", settings={"letters": 2}, n=500)
+    assert list(audit.variables) == ["long", "first"]
+    assert set(audit.variables["first"].counts) == {"a", "b"}
+
+
+@pytest.mark.parametrize(("settings", "message"), [({"letters": 27}, "27"), ({"n": 1}, "'n'")])
+def test_settings_that_cannot_be_are_refused(own, settings, message):
+    with pytest.raises(UnskewError, match=message):
+        find_source("own_domain:words", settings)
+
+
+def test_the_domain_is_that_of_its_sources_alone(own):
+    assert isinstance(domain_of("own_domain:words"), Domain)
+    assert domain_of("own_domain:other") is None
+    assert domain_of("nowhere_at_all:words") is None
+    with pytest.raises(UnskewError, match="takes no settings"):
+        find_source("own_domain:other", {"letters": 3})
+
+
+def test_show_draws_as_the_domain_does(own, run):
+    code, out, _ = run("show", "own_domain:words", "-n", 2)
+    assert code == 0
+    assert [line[0] + line[-1] for line in out.splitlines()] == ["<>", "<>"]
+
+
+def test_homogenize_by_the_domains_variable(own):
+    kept = list(islice(unskew.homogenize("own_domain:words", by="long", epsilon=0.0), 2000))
+    assert 900 < sum(row["length"] > 2 for row in kept) < 1100
+
+
+def test_verify_checks_every_row(own):
+    generate(Recipe("own_domain:words", 200, homogenize=("long",)), "made")
+    assert verify("made", make=make).faults == []
+    generate(Recipe("own_domain:lies", 200), "wrong")
+    (fault,) = verify("wrong", make=make).faults
+    assert "200 rows are wrong" in fault
+
+
+def test_splits_and_repeats_go_by_the_key(own):
+    """Rows differ by their noise; only by its key does a word repeat, or stand in one split."""
+    made = generate(
+        Recipe("own_domain:words", 300, splits={"train": 200, "test": 100}, shard_size=50), "made"
+    )
+    words = {
+        split: {
+            word
+            for file in made.parts
+            if f"/{split}-" in str(file)
+            for word in pq.read_table(file)["word"].to_pylist()
+        }
+        for split in ("train", "test")
+    }
+    assert all(words.values())
+    assert not words["train"] & words["test"]
+    assert verify("made", make=make).faults == []
+    once = generate(Recipe("own_domain:words", 300, distinct=True, shard_size=100), "once")
+    assert len(once) < 150
+    assert verify("once", make=make).faults == []
+
+
+def test_without_the_module_keys_are_not_compared_and_that_is_said(own, monkeypatch):
+    made = generate(Recipe("own_domain:words", 300, splits={"train": 200, "test": 100}), "made")
+    Path("own_domain.py").unlink()
+    shutil.rmtree("__pycache__", ignore_errors=True)
+    monkeypatch.delitem(sys.modules, "own_domain")
+    found = verify("made", make=make)
+    assert found.faults == []
+    assert [line.split(":")[0] for line in found.skipped] == [
+        "no part was made again",
+        "keys were not compared",
+    ]
+    assert unskew.audit(made, by="length").n == 300
