@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
 
-.PHONY: help demo test check format test-long test-gpu test-gym bench docs-numbers kernels clean
+.PHONY: help demo test check format test-long test-gpu test-gym bench docs docs-numbers kernels clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,6 +58,9 @@ bench: $(VENV)/test-ready ## print the speed figures
 
 docs-numbers: $(VENV)/test-ready ## write the numbers of README and docs from results/
 	$(BIN)/python -m docs.numbers
+
+docs: docs-numbers ## write those, and commands and functions from the code itself
+	$(BIN)/python -m docs.reference
 
 kernels: ## forget compiled kernels: Numba does not notice a change in another file
 	find src -name '*.nb[ic]' -delete

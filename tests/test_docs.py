@@ -1,82 +1,243 @@
-"""README and docs say what the committed results say, and their links lead somewhere."""
+"""README and docs say what code and committed results say; what they name is there."""
 
+import ast
+import importlib
+import json
 import re
-import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
-from docs import numbers
+import unskew
+from docs import numbers, reference
 
-
-@pytest.mark.parametrize("page", numbers.PAGES)
-def test_the_numbers_are_those_of_the_results(page):
-    text = (numbers.ROOT / page).read_text()
-    assert "<!-- numbers:" in text
-    assert numbers.rewritten(page, numbers.blocks()) == text, "run make docs-numbers"
-
-
-def test_a_changed_number_is_noticed():
-    texts = dict.fromkeys(numbers.blocks(), "other")
-    assert numbers.rewritten("README.md", texts) != (numbers.ROOT / "README.md").read_text()
+ROOT = numbers.ROOT
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")),
+]
 
 
-@pytest.mark.parametrize(
-    "page", ["README.md", *(f"docs/{p}" for p in ("design.md", "calculator.md"))]
-)
-def test_links_to_files_lead_somewhere(page):
-    path = numbers.ROOT / page
-    for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
-        assert (path.parent / link).exists(), link
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
 
 
-def test_every_command_in_the_readme_exists():
-    from unskew.cli import app
-
-    known = {command.name or command.callback.__name__ for command in app.registered_commands}
-    lines = re.findall(r"^ {4}unskew .*", (numbers.ROOT / "README.md").read_text(), re.M)
-    assert {name for line in lines for name in re.findall(r"unskew (\w+)", line)} == known
-
-
-def python_of(page: str) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", (numbers.ROOT / page).read_text(), re.DOTALL)
+def fenced(page: str, language: str = "python") -> list[str]:
+    """The blocks of code that are written by hand."""
+    text = re.sub(r"<!-- reference: .*?<!-- end -->", "", text_of(page), flags=re.DOTALL)
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
 
 
 def indented(page: str, begin: str) -> list[str]:
     """The blocks of indented lines that begin so, without their indentation."""
-    blocks = re.findall(r"(?:^ {4}.*\n)+", (numbers.ROOT / page).read_text(), re.M)
+    blocks = re.findall(r"(?:^ {4}.*\n)+", text_of(page), re.M)
     found = [re.sub(r"^ {4}", "", block, flags=re.M) for block in blocks]
     return [block for block in found if block.startswith(begin)]
 
 
+def inline(page: str) -> list[str]:
+    """What stands between backticks in the text, outside of blocks."""
+    text = re.sub(r"```.*?```", "", text_of(page), flags=re.DOTALL)
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+# Numbers.
+
+
+@pytest.mark.parametrize("page", numbers.PAGES)
+def test_the_numbers_are_those_of_the_results(page):
+    text = text_of(page)
+    assert "<!-- numbers:" in text
+    assert numbers.rewritten(page, numbers.blocks()) == text, "run make docs"
+
+
+def test_a_changed_number_is_noticed():
+    texts = dict.fromkeys(numbers.blocks(), "other")
+    assert numbers.rewritten("README.md", texts) != text_of("README.md")
+
+
+def test_the_readme_says_how_skewed_its_picture_is():
+    """Shares over 50,000 draws are right to a quarter of a percent point, the cost to 0.05."""
+    before = unskew.audit("calculator/dcfg", by="length", n=50_000).variables["length"]
+    examples = unskew.homogenize("calculator/dcfg", by="length")
+    after = unskew.audit((next(examples) for _ in range(20_000)), by="calculator/length")
+    shares = [each.counts[2] / each.n for each in (before, after.variables["length"])]
+    said = re.search(r"(\d+) % of these .*?(\d+) % are, at ([\d.]+) draws", text_of("README.md"))
+    assert [round(100 * share) for share in shares] == [int(said[1]), int(said[2])]
+    assert round(examples.tally.cost, 1) == float(said[3])
+
+
+def test_the_table_of_what_epsilon_leaves():
+    p = np.array([0.5**x for x in (1, 2, 3, 4, 5, 6, 7, 7)])
+    rows = re.findall(
+        r"^\| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| (\S+) \|", text_of("docs/theory.md"), re.M
+    )
+    assert [row[0] for row in rows] == ["0.2", "0.025", "0.005", "0.001", "0"]
+    for epsilon, left, cost, bound in rows:
+        kept = unskew.homogenized(p, float(epsilon))
+        assert f"{np.abs(kept - 1 / 8).sum() / 2:.3f}" == left
+        assert f"{unskew.expected_cost(p, float(epsilon)):.1f}" == cost
+        assert bound == ("–" if epsilon == "0" else f"{unskew.cost_bound(float(epsilon)):.0f}")
+
+
+# The code's own words.
+
+
+@pytest.mark.parametrize("page", reference.PAGES)
+def test_commands_and_functions_are_documented_as_they_are(page):
+    assert reference.rewritten(page) == text_of(page), "run make docs"
+
+
+def test_every_command_option_and_public_name_is_there():
+    """Looked for without the page's own maker: a block that it left out would be missed."""
+    text = text_of(reference.COMMANDS)
+    for name, command in reference.commands().items():
+        section = re.search(rf"<!-- reference: unskew {name} -->(.*?)<!-- end -->", text, re.DOTALL)
+        for parameter in command.params:
+            for spelling in parameter.opts:
+                said = spelling if spelling.startswith("-") else parameter.metavar or spelling
+                assert str(said).strip("[]").upper() in section[1].upper(), (name, said)
+            assert parameter.help, f"unskew {name}: {parameter.name} has no help"
+    api = text_of(reference.API)
+    for name in unskew.__all__:
+        assert f"\n### unskew.{name}\n" in api
+        assert f"<!-- reference: unskew.{name} -->\n```python\n{name}" in api
+
+
+def test_a_page_that_lacks_a_block_gets_it_and_is_then_the_same(tmp_path, monkeypatch):
+    (tmp_path / "docs").mkdir()
+    whole = text_of(reference.API)
+    block = re.search(r"### unskew.clip\n\n<!-- reference.*?<!-- end -->\n", whole, re.DOTALL)[0]
+    for text in (whole.replace(block, ""), whole.replace("clip(variable", "clip(other")):
+        (tmp_path / reference.API).write_text(text, encoding="utf-8")
+        monkeypatch.setattr(reference, "ROOT", tmp_path)
+        mended = reference.rewritten(reference.API)
+        assert mended != text
+        assert block.partition("\n")[2].strip() in mended
+
+
+# Links and names.
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as they are made where Markdown is shown."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    path = ROOT / page
+    for link in re.findall(r"\]\(([^)]+)\)", text_of(page)):
+        file, _, anchor = link.partition("#")
+        if link.startswith("http"):
+            continue
+        target = path.parent / file if file else path
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_a_lost_link_is_noticed():
+    assert "the-same-bytes" in anchors(ROOT / "docs/datasets.md")
+    assert "other-bytes" not in anchors(ROOT / "docs/datasets.md")
+
+
+def test_every_page_is_in_the_index_and_in_the_readme():
+    for page in (ROOT / "docs").glob("*.md"):
+        if page.name != "README.md":
+            assert f"({page.name})" in text_of("docs/README.md")
+            assert f"(docs/{page.name})" in text_of("README.md")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_names_of_python_exist(page):
+    for name in inline(page):
+        for dotted in re.findall(r"\bunskew(?:\.\w+)+", name):
+            module, found = dotted.split("."), unskew
+            for i, part in enumerate(module[1:], 2):
+                if not hasattr(found, part):
+                    importlib.import_module(".".join(module[:i]))
+                found = getattr(found, part)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_tests_benches_and_files_that_are_named_exist(page):
+    tests = "\n".join(path.read_text() for path in (ROOT / "tests").glob("*.py"))
+    for name in inline(page):
+        if re.fullmatch(r"test_\w+|Test\w+", name):
+            assert re.search(rf"(def|class) {name}\b", tests), name
+        if re.fullmatch(r"(src|tests|bench|results|examples|docs)/[\w./*-]*", name):
+            assert list(ROOT.glob(name.rstrip("/"))), name
+        for module in re.findall(r"python -m (bench\.\w+)", name):
+            assert (ROOT / module.replace(".", "/")).with_suffix(".py").exists(), module
+
+
+# Python.
+
+
 def test_the_readme_python_works():
     names = {"draw": lambda rng: "x" * int(rng.geometric(0.5))}
-    exec(python_of("README.md")[0], names)  # noqa: S102
+    exec(fenced("README.md")[0], names)  # noqa: S102
     assert isinstance(next(names["examples"]), str)
     assert np.isfinite(names["examples"].tally.cost)
 
 
+def test_the_readmes_domain_is_the_example_and_is_short():
+    code = (ROOT / "examples/dice.py").read_text(encoding="utf-8")
+    assert fenced("README.md")[1] == code
+    assert len(code.splitlines()) < 40
+
+
 def test_the_karel_python_works():
     names = {}
-    for code in python_of("docs/karel.md"):
+    for code in fenced("docs/karel.md"):
         exec(code, names)  # noqa: S102
-    assert f"# {names['to_tokens'](names['program'])!r}" in python_of("docs/karel.md")[0]
+    assert f"# {names['to_tokens'](names['program'])!r}" in fenced("docs/karel.md")[0]
     assert names["ran"].status.tolist() == [0]
     assert names["program_rows"](names["batch"]).shape[0] == 1024
     assert names["world_rows"](names["batch"], names["INPUTS"]).shape == (1024, 6, 260)
 
 
-def test_the_karel_commands_work(run, tmp_path, monkeypatch):
-    """Each on a few examples, one after another, as the page has them."""
+@pytest.mark.parametrize(("page", "block"), [("docs/calculator.md", 0), ("docs/api.md", -1)])
+def test_the_comments_say_what_comes_out(page, block):
+    names = {}
+    code = fenced(page)[block]
+    exec(code, names)  # noqa: S102
+    said = re.findall(r"^(\w+\(.*\))  # (.*)$", code, re.M)
+    assert len(said) >= 3
+    for expression, comment in said:
+        value = eval(expression, names)
+        shown = str(np.round(value, 3)) if isinstance(value, (float, np.ndarray)) else repr(value)
+        assert comment.startswith(shown), expression
+
+
+def test_the_python_of_functions_and_datasets_works(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (block,) = indented("docs/karel.md", "unskew ")
-    for line in block.splitlines():
-        _, *args = shlex.split(line, comments=True)
-        code, out, err = run(*args, "-n", 1 if args[0] == "show" else 20)  # the last -n counts
-        assert (code, bool(out)) == (0, True), (line, err)
+    names = {"draw": lambda rng: "x" * int(rng.geometric(0.5))}
+    for code in fenced("docs/api.md"):
+        exec(code, names)  # noqa: S102
+    assert len(names["rows"]) == 1000
+    assert names["vowel"].support == (False, True)
+    names = {"unskew": unskew}
+    exec(fenced("docs/datasets.md")[0].replace("1_000_000", "100"), names)  # noqa: S102
+    assert json.loads(json.dumps(names["state"])) == names["state"]
 
 
-def test_the_karel_problem_solves_itself():
+@pytest.mark.parametrize("page", PAGES)
+def test_all_python_can_be_read_and_its_imports_exist(page):
+    for code in fenced(page):
+        for node in ast.walk(ast.parse(code)):
+            if isinstance(node, ast.ImportFrom):
+                module = importlib.import_module(node.module)
+                for alias in node.names:
+                    assert hasattr(module, alias.name), (page, alias.name)
+
+
+def test_the_karel_problems_solve_themselves():
     from unskew.domains.karel import run
     from unskew.domains.karel.problems import read_problem
 
@@ -85,3 +246,21 @@ def test_the_karel_problem_solves_itself():
     ran = run(problem.program[None], problem.inputs)
     assert np.array_equal(ran.worlds, problem.outputs)
     assert not ran.status.any()
+    corners = read_problem((ROOT / "examples/corners.txt").read_text(), "corners")
+    which = np.zeros(len(corners.inputs), dtype=np.int64)
+    assert np.array_equal(run(problem.program[None], corners.inputs, which).worlds, corners.outputs)
+
+
+# Who to cite.
+
+
+def test_the_citation_is_whole():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert cited["version"] == unskew.__version__
+    assert cited["license"] == "Apache-2.0"
+    (paper,) = cited["references"]
+    bibtex = fenced("README.md", "bibtex")[0]
+    assert f"{{{paper['title']}}}" in bibtex
+    authors = [f"{a['family-names']}, {a['given-names']}" for a in paper["authors"]]
+    assert f"{{{' and '.join(authors)}}}" in bibtex
+    assert f"{{{paper['year']}}}" in bibtex

@@ -1,0 +1,195 @@
+"""Writes docs/commands.md and docs/api.md from the code itself; `make docs` runs it.
+
+A block stands between `<!-- reference: NAME -->` and `<!-- end -->`; what stands around it is
+written by hand. A command or a public name that has no block yet gets one at the end of its page.
+A test fails when a page and the code drift apart.
+"""
+
+import ast
+import inspect
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import typer.main
+
+import unskew
+from unskew import domain, source, streaming
+from unskew.cli import app
+
+ROOT = Path(__file__).parents[1]
+COMMANDS, API = "docs/commands.md", "docs/api.md"
+PAGES = (COMMANDS, API)
+# Documented beside the public names: what those who write a domain of their own need.
+BESIDE: dict[str, ModuleType] = {
+    "Range": domain,
+    "Choice": domain,
+    "plain_source": source,
+    "Stream": streaming,
+}
+
+
+WIDTH, NOTE = 96, "  # "
+
+
+def blocks(page: str) -> dict[str, str]:
+    """Return the text of every block of a page by its name."""
+    if page == COMMANDS:
+        return {f"unskew {name}": _command(name, found) for name, found in commands().items()}
+    public = {f"unskew.{name}": _entry(name, getattr(unskew, name)) for name in unskew.__all__}
+    beside = {
+        f"{module.__name__}.{name}": _entry(name, getattr(module, name))
+        for name, module in BESIDE.items()
+    }
+    return {**public, **beside}
+
+
+def commands() -> dict[str, Any]:
+    """Return the commands by name, as the command line has them."""
+    group: Any = typer.main.get_command(app)
+    found: dict[str, Any] = group.commands
+    return found
+
+
+def rewritten(page: str) -> str:
+    """Return a page's text with its blocks made anew, and those that it lacks at its end."""
+    texts = blocks(page)
+    text = (ROOT / page).read_text(encoding="utf-8")
+    pattern = r"(<!-- reference: ([\w. -]+) -->)\n.*?(<!-- end -->)"
+    there = [match[2] for match in re.finditer(pattern, text, flags=re.DOTALL)]
+    text = re.sub(pattern, lambda m: f"{m[1]}\n{texts[m[2]]}\n{m[3]}", text, flags=re.DOTALL)
+    for name, block in texts.items():
+        if name not in there:
+            text += f"\n## {name}\n\n<!-- reference: {name} -->\n{block}\n<!-- end -->\n"
+    return text
+
+
+def _command(name: str, command: Any) -> str:
+    """Return the usage of a command, what it does, and each argument and option in a row."""
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option"]
+    words = ["unskew", name, *map(_placeholder, arguments)]
+    words += [_spelt(p, long=False) for p in options if p.required]
+    rows = [(_placeholder(p), _help(p)) for p in arguments]
+    rows += [(_spelt(p), _help(p)) for p in options]
+    table = "\n".join(f"| `{left}` | {right} |" for left, right in rows)
+    return f"    {' '.join(words)} [OPTIONS]\n\n{command.help}\n\n| | |\n|---|---|\n{table}"
+
+
+def _placeholder(argument: Any) -> str:
+    name = str(argument.metavar or argument.name).upper().strip("[]")
+    name += "…" if argument.nargs != 1 else ""
+    return name if argument.required else f"[{name}]"
+
+
+def _spelt(option: Any, *, long: bool = True) -> str:
+    names = sorted(option.opts, key=len)
+    text = ", ".join(names) if long else names[0]
+    return text if option.is_flag else f"{text} {option.metavar or option.name.upper()}"
+
+
+def _help(parameter: Any) -> str:
+    """Return the help, with the default where it is one that a person would give."""
+    text = str(parameter.help).replace("|", "\\|")
+    silent = parameter.default is None or parameter.default is False or parameter.required
+    return text if silent else f"{text} Default: `{parameter.default}`."
+
+
+def _entry(name: str, thing: Any) -> str:
+    """Return the signature of a function or class, and what its docstring says."""
+    node = _node(thing)
+    doc = _markdown(inspect.getdoc(thing) or "")
+    if isinstance(node, ast.FunctionDef):
+        return f"```python\n{_signature(node)}\n```\n\n{doc}"
+    rows = [f"| `{left}` | {right} |" for left, right in _members(node)]
+    table = "\n".join(["", "", "| | |", "|---|---|", *rows]) if rows else ""
+    return f"```python\n{_constructor(name, thing, node)}\n```\n\n{doc}{table}"
+
+
+def _node(thing: Any) -> Any:
+    return ast.parse(inspect.cleandoc("\n" + inspect.getsource(thing))).body[0]
+
+
+def _signature(node: ast.FunctionDef, name: str = "") -> str:
+    """Write a signature as the source has it, without ``self``; a long one on several lines."""
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns and node.name != "__init__" else ""
+    return _call(name or node.name, _parameters(node.args), returns, wrap=not name)
+
+
+def _call(name: str, inside: list[str], returns: str = "", *, wrap: bool = True) -> str:
+    line = f"{name}({', '.join(inside)}){returns}"
+    if not wrap or (len(line) <= WIDTH and NOTE not in line):
+        return line
+    notes = [part.partition(NOTE) for part in inside]
+    lines = [f"    {part},{mark}{note}\n" for part, mark, note in notes]
+    return f"{name}(\n{''.join(lines)}){returns}"
+
+
+def _parameters(arguments: ast.arguments) -> list[str]:
+    plain = [*arguments.posonlyargs, *arguments.args]
+    gaps: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults))
+    pairs = list(zip(plain, [*gaps, *arguments.defaults], strict=True))
+    named = list(zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True))
+    texts = [_parameter(*pair) for pair in pairs if pair[0].arg not in ("self", "cls")]
+    return [*texts, *(["*"] if named else []), *(_parameter(*pair) for pair in named)]
+
+
+def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
+    text = ast.unparse(argument)
+    return text if default is None else f"{text} = {ast.unparse(default)}"
+
+
+def _constructor(name: str, thing: Any, node: ast.ClassDef) -> str:
+    """Write how a class is made: the fields of a dataclass, or its ``__init__``."""
+    if any("dataclass" in ast.unparse(d) for d in node.decorator_list):
+        lines = inspect.getsource(thing).splitlines()
+        items = [item for item in node.body if isinstance(item, ast.AnnAssign)]
+        return _call(name, [_field(item, lines) for item in items])
+    made = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
+    return _signature(made[0], name) if made else name
+
+
+def _field(item: ast.AnnAssign, lines: list[str]) -> str:
+    """Write a field, its default, and the comment beside it."""
+    text = f"{ast.unparse(item.target)}: {ast.unparse(item.annotation)}"
+    if item.value is not None:
+        text += f" = {_default(item.value)}"
+    _, mark, note = lines[(item.end_lineno or 0) - 1].partition(NOTE)
+    return f"{text}{mark}{note}"
+
+
+def _default(value: ast.expr) -> str:
+    if not (isinstance(value, ast.Call) and ast.unparse(value.func) == "field"):
+        return ast.unparse(value)
+    given = {word.arg: ast.unparse(word.value) for word in value.keywords}
+    made = given.get("default_factory", "")
+    return given.get("default") or {"dict": "{}"}.get(made, f"{made}()")
+
+
+def _members(node: ast.ClassDef) -> list[tuple[str, str]]:
+    """Return the public methods and properties of a class with the first line of what they say."""
+    rows = []
+    for item in node.body:
+        if not isinstance(item, ast.FunctionDef) or item.name.startswith("_"):
+            continue
+        said = _markdown((ast.get_docstring(item) or "").split("\n\n")[0].replace("\n", " "))
+        property_ = any("property" in ast.unparse(d) for d in item.decorator_list)
+        shown = item.name if property_ else _signature(item, item.name)
+        rows.append((shown.replace("|", "\\|"), said.replace("|", "\\|")))
+    return rows
+
+
+def _markdown(text: str) -> str:
+    """Turn the marks of a docstring into Markdown's; a bare `<` would begin a tag."""
+    return text.replace("``", "`")
+
+
+def main() -> None:
+    """Rewrite the pages."""
+    for page in PAGES:
+        (ROOT / page).write_text(rewritten(page), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
