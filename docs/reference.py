@@ -15,17 +15,18 @@ from typing import Any
 import typer.main
 
 import unskew
-from unskew import domain, source, streaming
+from unskew import domain, resampling, source, streaming
 from unskew.cli import app
 
 ROOT = Path(__file__).parents[1]
 COMMANDS, API = "docs/commands.md", "docs/api.md"
 PAGES = (COMMANDS, API)
-# Documented beside the public names: what those who write a domain of their own need.
+# Documented beside the public names: what they return, and what a domain of one's own needs.
 BESIDE: dict[str, ModuleType] = {
     "Range": domain,
     "Choice": domain,
     "plain_source": source,
+    "Resampled": resampling,
     "Stream": streaming,
 }
 

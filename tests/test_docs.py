@@ -12,6 +12,8 @@ import yaml
 
 import unskew
 from docs import numbers, reference
+from unskew.domain import parameters
+from unskew.domains import load_domain
 
 ROOT = numbers.ROOT
 PAGES = [
@@ -118,6 +120,27 @@ def test_a_page_that_lacks_a_block_gets_it_and_is_then_the_same(tmp_path, monkey
         mended = reference.rewritten(reference.API)
         assert mended != text
         assert block.partition("\n")[2].strip() in mended
+
+
+@pytest.mark.parametrize("name", ["calculator", "karel"])
+def test_every_source_parameter_and_variable_of_a_domain_is_there(name):
+    said, domain = set(inline(f"docs/{name}.md")), load_domain(name)
+    known = {f"{name}/{source}" for source in domain.sources}
+    known |= {p for make in domain.sources.values() for p in parameters(make)}
+    known |= {f"{name}/{table}" for table in domain.tables}
+    known |= {variable for variable in domain.variables if "-in-" not in variable}
+    assert known <= said
+    for recipe in domain.recipes:
+        short = re.sub(r"^narrow-.*", "narrow-…", recipe)
+        family, _, last = recipe.rpartition("-")
+        assert f"{name}/{short}" in said or {f"{name}/{family}-train", f"-{last}"} <= said, recipe
+
+
+def test_only_two_commands_have_no_json():
+    commands = reference.commands().items()
+    silent = {n for n, c in commands if not any("--json" in p.opts for p in c.params)}
+    assert silent == {"train", "synthesize"}
+    assert "All but `train` and `synthesize` take `--json`." in text_of("docs/commands.md")
 
 
 # Links and names.
@@ -258,7 +281,7 @@ def test_the_citation_is_whole():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert cited["version"] == unskew.__version__
     assert cited["license"] == "Apache-2.0"
-    (paper,) = cited["references"]
+    paper = cited["references"][0]
     bibtex = fenced("README.md", "bibtex")[0]
     assert f"{{{paper['title']}}}" in bibtex
     authors = [f"{a['family-names']}, {a['given-names']}" for a in paper["authors"]]
