@@ -8,11 +8,19 @@ import re
 from pathlib import Path
 from typing import Any
 
+from docs import karel_numbers, synthesizer_numbers
 from unskew.experiments.figures import cost_figure
 from unskew.report import write_chart
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "docs/calculator.md", "docs/karel.md", "docs/reasoning-gym.md")
+PAGES = (
+    "README.md",
+    "docs/calculator.md",
+    "docs/karel.md",
+    "docs/reasoning-gym.md",
+    "docs/reproduction.md",
+    "docs/synthesizer.md",
+)
 NAMES = {
     "t2t": "T2T",
     "dcfg": "DCFG",
@@ -40,6 +48,8 @@ def blocks() -> dict[str, str]:
         "gym-skew": _gym_skew(_result("reasoning_gym")),
         "gym-gcd": _gym_gcd(_result("reasoning_gym")),
         "gym-lcm": _gym_lcm(_result("reasoning_gym")),
+        **karel_numbers.blocks(),
+        **synthesizer_numbers.blocks(),
     }
 
 
@@ -49,7 +59,7 @@ def rewritten(page: str, texts: dict[str, str]) -> str:
     def fill(match: re.Match[str]) -> str:
         return f"{match[1]}\n{texts[match[2]]}\n{match[3]}"
 
-    pattern = r"(<!-- numbers: ([\w-]+) -->)\n.*?\n(<!-- end -->)"
+    pattern = r"(<!-- numbers: ([\w-]+) -->)\n.*?(<!-- end -->)"
     return re.sub(pattern, fill, (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
 
 

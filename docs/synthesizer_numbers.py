@@ -1,0 +1,94 @@
+"""The figures of docs/synthesizer.md, made from results/; for docs.numbers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+TESTS = ("msr-test", "uniform-test")
+WAYS = ("exact", "generalizes, any", "generalizes, first consistent")
+Scores = dict[str, dict[str, dict[str, Any]]]  # test set: shares by how a solution is counted
+
+
+def blocks() -> dict[str, str]:
+    """Return the text of every block by name."""
+    speed = _read("results/karel_model_speed.json")
+    return {"synthesizer-accuracy": _accuracy(), "synthesizer-speed": _speed(speed)}
+
+
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((ROOT / name).read_text(encoding="utf-8"))
+    return found
+
+
+def _accuracy() -> str:
+    """One row a model: what the first candidate solves, and by other ways to count."""
+    heads = ("trained on", "test programs", "seeds", "original test set", "exact", "any of 64")
+    heads += ("first consistent", "uniform test set")
+    rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    single = _read("results/karel_synthesizer.json")
+    streams = [_shares(single["full"]["evaluation"]), *_entries("baseline")]
+    rows.append(_row("an endless stream of `karel/msr`, 5 minutes, each example twice",
+                     "in the stream too, as in the original", streams))  # fmt: skip
+    if longer := _entries("baseline, twice as long"):
+        rows.append(_row("the same, 10 minutes", "likewise", longer))
+    if new := _entries("baseline, new programs"):
+        rows.append(_row("the same, 5 minutes", "left out", new))
+    rows.append(_fixed_row(_read("results/karel_train.json")))
+    shipped = [_shares(single["shipped"]["evaluation"])]
+    rows.append(_row("a stream of `karel/uniform`, 3.5 minutes, 1 to 5 pairs: the shipped model",
+                     "left out", shipped))  # fmt: skip
+    return "\n".join(rows)
+
+
+def _entries(name: str) -> list[Scores]:
+    """Return the scores of a model of the experiments, seed by seed."""
+    found = [
+        _read(str(path.relative_to(ROOT))) for path in (ROOT / "results").glob("karel/*/*.json")
+    ]
+    mine = sorted((e for e in found if e["name"] == name), key=lambda entry: entry["seed"])
+    return [{test: entry["scores"][test]["shares"] for test in TESTS} for entry in mine]
+
+
+def _shares(evaluation: dict[str, Any]) -> Scores:
+    return {test: evaluation[f"karel/{test}"]["shares"] for test in TESTS}
+
+
+def _row(trained: str, programs: str, seeds: list[Scores]) -> str:
+    def percent(test: str, way: str) -> str:
+        values = [100 * scores[test][way]["share"] for scores in seeds]
+        mean = sum(values) / len(values)
+        each = f" ({', '.join(f'{value:.1f}' for value in values)})" if len(values) > 1 else ""
+        return f"{mean:.1f} %{each if way == 'generalizes' else ''}"
+
+    cells = [percent(TESTS[0], "generalizes"), *(percent(TESTS[0], way) for way in WAYS)]
+    cells.append(percent(TESTS[1], "generalizes"))
+    return f"| {trained} | {programs} | {len(seeds)} | {' | '.join(cells)} |"
+
+
+def _fixed_row(result: dict[str, Any]) -> str:
+    found = result["as they come"]
+    names = ("generalization", "exact", "generalization_of_any")
+    cells = [f"{found[name]:.1f} %" for name in (*names, "generalization_of_first_consistent")]
+    trained = f"{result['settings']['tasks']:,} examples of `karel/msr`, 5 minutes"
+    return (
+        f"| {trained}, {result['passes']:.0f} passes | as they come | 1 | {' | '.join(cells)} | |"
+    )
+
+
+def _speed(result: dict[str, Any]) -> str:
+    """Examples a second, and where the time of a step goes."""
+    fast, plain = result["fast"], result["plain"]["2048"]
+    parts = result["split_ms"]["2048"]
+    whole = sum(parts.values())
+    split = ", ".join(f"{name} {100 * part / whole:.0f} %" for name, part in parts.items())
+    beam = result["beam"]
+    return (
+        f"A training step takes {fast['2048']['milliseconds']:.1f} ms at a batch of 2,048 "
+        f"({fast['2048']['examples_per_second']:,} examples/s) and "
+        f"{fast['4096']['milliseconds']:.1f} ms at 4,096 "
+        f"({fast['4096']['examples_per_second']:,}), {plain['fast_over_plain']} times as fast as "
+        f"PyTorch's own modules, compiled, in the same run. Of it: {split}. "
+        f"{beam['tasks']:,} tasks are decoded at beam {beam['beam']} in "
+        f"{beam['seconds']['float32']:.1f} s. ({result['provenance']['hardware']}.)"
+    )
