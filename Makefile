@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
 
-.PHONY: help demo test check format test-long test-gpu test-gym bench docs docs-numbers kernels clean
+.PHONY: help demo test check format test-long test-gpu test-gym browser bench docs docs-numbers kernels clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -64,6 +64,15 @@ docs: docs-numbers ## write those, and commands and functions from the code itse
 
 kernels: ## forget compiled kernels: Numba does not notice a change in another file
 	find src -name '*.nb[ic]' -delete
+
+browser: ## install Chromium, in which the tests look at pages, where this can be done
+	@for name in chromium chromium-browser google-chrome; do \
+		if command -v $$name > /dev/null; then exit 0; fi; \
+	done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get -qq update \
+		&& DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium; \
+	then exit 0; fi; \
+	echo 'no Chromium, and none could be installed: tests in a browser will be skipped'
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache

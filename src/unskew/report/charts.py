@@ -19,6 +19,7 @@ MOST_BARS = 60
 WIDTH, HEIGHT = 400, 200
 SUBTITLE = 78  # characters a line
 SIDES = ("before", "after")
+LIGHT_UNTIL = 0.74  # of a heatmap's scale: there black and white can be read equally well
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 
@@ -86,27 +87,50 @@ def page_of_charts(specs: Sequence[Spec], columns: int = 2, title: Sequence[str]
 
 def heatmap(cells: Sequence[tuple[str, str, float]], x: str, y: str, what: str) -> Spec:
     """Draw shares in a grid, (column, row, share) each, the percentage written in every cell."""
-    rows = [{x: column, y: row, "percent": round(100 * share, 1)} for column, row, share in cells]
-    names = [{"field": name, "type": "nominal", "sort": None, "title": None} for name in (x, y)]
-    places = {"x": {**names[0], "axis": {"labelAngle": -40, "orient": "top"}}, "y": names[1]}
-    shade = {
-        "field": "percent",
-        "type": "quantitative",
-        "scale": {"scheme": "blues", "domain": [0, 100]},
-        "legend": {"title": f"{what}, %"},
+    rows = [{x: column, y: row, "value": round(100 * share, 1)} for column, row, share in cells]
+    places = {
+        axis: {"field": name, "type": "nominal", "sort": None, "title": None}
+        for axis, name in (("x", x), ("y", y))
     }
-    dark = {"test": "datum.percent > 55", "value": "white"}
-    text = {"field": "percent", "type": "quantitative", "format": ".1f"}
+    return grid_chart(rows, places, f"{what}, %", 100.0)
+
+
+def grid_chart(rows: Sequence[Spec], places: Spec, legend: str, most: float) -> Spec:
+    """Shade each row's value and write it; where there is none, say that it was not run."""
+    shade = {
+        "field": "value",
+        "type": "quantitative",
+        "scale": {"range": "heatmap", "domain": [0, most]},
+        "legend": {"title": legend},
+    }
+    text = {"field": "value", "type": "quantitative", "format": ".1f"}
+    places = places | {"x": places["x"] | {"axis": {"labelAngle": -40, "orient": "top"}}}
+    dark = f"datum.value > {LIGHT_UNTIL * most:g}"
+    there = "isValid(datum.value)"
+    # What is written on a cell takes its colour from the theme, as the cell does.
+    written = [(f"{there} && !({dark})", "on-low"), (f"{there} && {dark}", "on-high")]
     return {
-        "data": {"values": rows},
+        "data": {"values": list(rows)},
         "width": {"step": 54},
         "height": {"step": 26},
         "encoding": places,
         "layer": [
-            {"mark": "rect", "encoding": {"color": shade}},
             {
-                "mark": {"type": "text", "fontSize": 11},
-                "encoding": {"text": text, "color": {"condition": dark, "value": "#222"}},
+                "transform": [{"filter": there}],
+                "mark": "rect",
+                "encoding": {"color": shade},
+            },
+            *(
+                {
+                    "transform": [{"filter": which}],
+                    "mark": {"type": "text", "style": style},
+                    "encoding": {"text": text},
+                }
+                for which, style in written
+            ),
+            {
+                "transform": [{"filter": f"!{there}"}],
+                "mark": {"type": "text", "text": "not run", "style": "not-run"},
             },
         ],
     }
@@ -118,6 +142,14 @@ def theme(*, dark: bool) -> Spec:
         ("#e6e8eb", "#a3a9b3", "#3a3f47") if dark else ("#1b1f24", "#5b636e", "#dde1e6")
     )
     blue, orange = ("#56b4e9", "#e69f00") if dark else ("#0072b2", "#e69f00")
+    others = (
+        ("#3fc99b", "#f08a5d", "#e3a3cb", "#b9c2cc", "#f0e442", "#9aa7ff")
+        if dark
+        else ("#009e73", "#d55e00", "#b0558b", "#5b636e", "#8a7500", "#4b4fc4")
+    )
+    heat = ("#16202b", "#4a9fd8") if dark else ("#f2f6fa", "#0b4f85")
+    on_low, on_high = ("white", "black") if dark else ("black", "white")
+    written = {"fontSize": 11, "align": "center"}
     return {
         "background": "transparent",
         "font": FONT,
@@ -137,8 +169,13 @@ def theme(*, dark: bool) -> Spec:
             "subtitleColor": quiet,
             "subtitleFontSize": 11,
         },
-        "legend": {"labelColor": text},
-        "range": {"category": [orange, blue]},
+        "legend": {"labelColor": text, "titleColor": quiet, "titleFontWeight": "normal"},
+        "range": {"category": [orange, blue, *others], "heatmap": list(heat)},
+        "style": {
+            "on-low": written | {"color": on_low},
+            "on-high": written | {"color": on_high},
+            "not-run": written | {"color": quiet, "fontSize": 10, "fontStyle": "italic"},
+        },
         "bar": {"color": blue},
         "rule": {"color": text, "strokeDash": [5, 4]},
         "text": {"color": text, "fontSize": 11, "align": "left", "baseline": "middle"},
@@ -191,21 +228,26 @@ def _chart(
 
 
 def _x_axis(labels: Sequence[str]) -> Spec:
-    short = max(map(len, labels)) <= 5
-    few = len(set(labels)) <= 12
-    # Vega takes a slanted label for as wide as its box: it would hide labels that have room.
-    slanted = few and not short
     return {
         "field": "value",
         "type": "ordinal",
         "sort": None,
         "title": None,
-        "axis": {
-            "labelAngle": 0 if short else -45 if slanted else -90,
-            "labelLimit": 110,
-            "labelOverlap": not slanted,
-            "labelSeparation": 5,
-        },
+        "axis": label_axis(labels),
+    }
+
+
+def label_axis(labels: Sequence[str]) -> Spec:
+    """Turn the labels of an axis so that they have room."""
+    short = max(map(len, labels), default=0) <= 5
+    few = len(set(labels)) <= 12
+    # Vega takes a slanted label for as wide as its box: it would hide labels that have room.
+    slanted = few and not short
+    return {
+        "labelAngle": 0 if short else -45 if slanted else -90,
+        "labelLimit": 110,
+        "labelOverlap": not slanted,
+        "labelSeparation": 5,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -32,14 +33,19 @@ GLOSSARY = {
 
 def page(result: Audit | Comparison) -> str:
     """Return the whole page."""
-    specs = [_responsive(spec) for spec in charts(result)]
+    return filled("unskew", _body(result), [responsive(spec) for spec in charts(result)])
+
+
+def filled(title: str, body: str, specs: Sequence[Spec], style: str = "", script: str = "") -> str:
+    """Return a page of a body whose charts have the ids chart-0, chart-1 and so on."""
     data = {"specs": specs, "themes": {"light": theme(dark=False), "dark": theme(dark=True)}}
-    return Template(_resource("page.html")).substitute(
-        style=_resource("page.css").strip(),
-        body=_body(result),
+    return Template(resource("page.html")).substitute(
+        title=escape(title),
+        style="\n".join([resource("page.css").strip(), style]).strip(),
+        body=body,
         charts=json_in_script(data),
         bundle=vega(),
-        script=_resource("page.js").strip(),
+        script="\n".join([resource("page.js").strip(), script]).strip(),
     )
 
 
@@ -64,11 +70,12 @@ def script_in_script(source: str) -> str:
     return re.sub(r"<(?=/script|script|!--)", r"\\x3c", source, flags=re.IGNORECASE)
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """Read a file of this package."""
     return files("unskew.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _responsive(spec: Spec) -> Spec:
+def responsive(spec: Spec) -> Spec:
     """Fill the width there is; the title is a heading of the page instead."""
     return {key: value for key, value in spec.items() if key != "title"} | {"width": "container"}
 

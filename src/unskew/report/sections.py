@@ -76,11 +76,11 @@ def _section(
         f'<h2 id="name-{i}">{escape(words.shown(variable.name, 200))}</h2>{doc}\n'
         f'<div class="chart" id="chart-{i}"></div>\n<dl class="facts">{terms}</dl>\n'
         f"<details><summary>Exact histogram, {size}</summary>\n"
-        f"{_exact(sides)}</details></section>"
+        f"{exact(sides)}</details></section>"
     )
 
 
-def _exact(sides: Mapping[str, VariableAudit]) -> str:
+def exact(sides: Mapping[str, VariableAudit]) -> str:
     """Return counts and shares of each value as a table, one pair of columns for each side."""
     support: Sequence[Hashable] = list(next(iter(sides.values())).counts)
     titles = [f"{side} {what}".strip() for side in sides for what in ("count", "share")]

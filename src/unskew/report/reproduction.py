@@ -1,0 +1,255 @@
+"""A whole reproduction of the paper as one HTML file that loads nothing from anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from unskew.auditing import Comparison
+from unskew.errors import UnskewError
+from unskew.report import words
+from unskew.report.charts import Spec, comparison_chart
+from unskew.report.page import filled, json_in_script, resource, responsive
+from unskew.report.reproduction_charts import beside_chart, lines_chart, table_heatmap
+from unskew.report.reproduction_tables import table_html, tests_html, trainings_html
+from unskew.report.reproduction_words import (
+    LONGEST,
+    Result,
+    Table,
+    check_result,
+    duration,
+    not_run,
+    sentences,
+    to_run,
+)
+from unskew.report.sections import exact
+
+TITLE = "Synthetic Datasets for Neural Program Synthesis, reproduced"
+PAPER = "Shin et al., ICLR 2019"
+FULL = "full"
+ABOUT = (
+    "Every number that the paper reports stands beside ours, with a 95 % interval and the "
+    "difference. Nothing is left out: a cell that was not run says so."
+)
+BESIDE = (
+    "A point on the dashed line is as the paper has it; above it ours is higher. Higher is not "
+    "always the better reproduction: where the paper’s baseline breaks, ours may not."
+)
+DASHED = "Solid lines are ours, dashed ones the paper’s."
+HISTOGRAMS = (
+    "How often each value of a salient variable comes before and after. The dashed line is where "
+    "all bars would end if every value came equally often."
+)
+
+
+@dataclass
+class _Charts:
+    """The charts of a page in the order of their ids."""
+
+    specs: list[Spec] = field(default_factory=list)
+
+    def add(self, spec: Spec, wide: str = "") -> str:
+        """Return where a chart goes; a ``wide`` one, so named, is scrolled in a box of its own."""
+        self.specs.append(spec if wide else responsive(spec))
+        place = f'<div class="chart" id="chart-{len(self.specs) - 1}"></div>'
+        if not wide:
+            return place
+        return (
+            f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(wide)}">'
+            f"{place}</div>"
+        )
+
+
+def reproduction_page(
+    results: Sequence[Result],
+    tasks: Sequence[dict[str, Any]] = (),
+    comparisons: Sequence[Comparison] = (),
+) -> str:
+    """Return the page of some experiments' results.
+
+    ``tasks`` are sets of Karel runs to step through (``experiments.pages`` makes them);
+    ``comparisons`` are audits before and after, drawn as histograms.
+    """
+    if not results:
+        raise UnskewError("there are no results to show; run `unskew reproduce` first")
+    for result in results:
+        check_result(result)
+    charts = _Charts()
+    parts = [
+        *_head(results),
+        _contents(results, bool(tasks), bool(comparisons)),
+        _in_short(results, charts),
+        *(_experiment(i, result, tasks, charts) for i, result in enumerate(results)),
+        *([_player(tasks)] if tasks else []),
+        *_histograms(comparisons, charts),
+    ]
+    return filled(
+        "unskew: the paper, reproduced",
+        "\n".join(parts),
+        charts.specs,
+        resource("reproduction.css").strip(),
+        resource("reproduction.js").strip() if tasks else "",
+    )
+
+
+def _head(results: Sequence[Result]) -> Iterator[str]:
+    yield '<p class="brand">unskew</p>'
+    yield f"<h1>{TITLE}</h1>"
+    yield f'<p class="sources">{PAPER}</p>'
+    yield f'<div class="lead"><p>{ABOUT}</p>{_scales(results)}</div>'
+    cells = [cell for result in results for table in result["tables"] for cell in to_run(table)]
+    run = sum(cell["ours"] is not None for cell in cells)
+    beside = sum(cell["ours"] is not None and cell["paper"] is not None for cell in cells)
+    facts = {
+        "Experiments": str(len(results)),
+        "Numbers": f"{run:,} of {len(cells):,} run, {beside:,} beside the paper’s",
+        "Time": duration(sum(result["seconds"] for result in results)),
+        "Hardware": _distinct(results, "hardware"),
+        "Version": _distinct(results, "unskew"),
+        "Source": _distinct(results, "source_sha256"),
+        "Commit": _distinct(results, "commit"),
+    }
+    terms = "".join(
+        f"<div{' class=wide' if len(text) > 14 else ''}><dt>{term}</dt>"
+        f"<dd>{escape(text)}</dd></div>"
+        for term, text in facts.items()
+        if text
+    )
+    yield f'<dl class="facts">{terms}</dl>'
+
+
+def _scales(results: Sequence[Result]) -> str:
+    """Warn of results that are not at full scale."""
+    short = {
+        words.shown(result["title"], LONGEST): words.shown(str(result.get("scale", FULL)), 20)
+        for result in results
+        if result.get("scale", FULL) != FULL
+    }
+    if not short:
+        return ""
+    named = ", ".join(f"{title} ({scale})" for title, scale in short.items())
+    return (
+        "<p><strong>Not at full scale, so not to be read as a reproduction:</strong> "
+        f"{escape(named)}.</p>"
+    )
+
+
+def _distinct(results: Sequence[Result], fact: str) -> str:
+    """List what the provenance of the results says, each once."""
+    found = dict.fromkeys(result["provenance"].get(fact) for result in results)
+    return "; ".join(words.shown(str(text), LONGEST) for text in found if text)
+
+
+def _in_short(results: Sequence[Result], charts: _Charts) -> str:
+    def lines() -> Iterator[str]:
+        for i, result in enumerate(results):
+            said = "".join(f"<li>{_unbroken(text)}</li>" for text in sentences(result))
+            yield (
+                f'<li><a href="#experiment-{i}">{_title(result)}</a>'
+                f"<ul>{said or '<li>Nothing was run.</li>'}</ul></li>"
+            )
+
+    chart = beside_chart(results)
+    drawn = (
+        f'<h3>Every percentage, ours against the paper’s</h3><p class="doc">{BESIDE}</p>'
+        f'<div class="beside">{charts.add(chart)}</div>'
+        if chart is not None
+        else ""
+    )
+    return (
+        '<section aria-labelledby="short"><h2 id="short">In short</h2>'
+        f'{drawn}<ul class="short">{"".join(lines())}</ul></section>'
+    )
+
+
+def _unbroken(text: str) -> str:
+    """Escape a sentence, and keep a number and its percent sign on one line."""
+    return escape(text).replace(" %", "&nbsp;%")
+
+
+def _contents(results: Sequence[Result], has_tasks: bool, has_comparisons: bool) -> str:
+    links = [(f"experiment-{i}", _title(result)) for i, result in enumerate(results)]
+    links += [("runs", "Runs to step through")] if has_tasks else []
+    links += [("histograms", "Before and after")] if has_comparisons else []
+    items = "".join(f'<li><a href="#{place}">{name}</a></li>' for place, name in links)
+    return f'<nav aria-label="Contents"><ol class="contents">{items}</ol></nav>'
+
+
+def _title(result: Result) -> str:
+    return escape(words.shown(result["title"], LONGEST))
+
+
+def _experiment(
+    number: int, result: Result, tasks: Sequence[dict[str, Any]], charts: _Charts
+) -> str:
+    section = str(result.get("section") or "")
+    of_paper = f"The paper’s section {words.shown(section, LONGEST)}" if section else "Ours"
+    scale = words.shown(str(result.get("scale", FULL)), 20)
+    about = f"{of_paper} · {scale} scale · {duration(result['seconds'])}"
+    question = words.shown(str(result.get("question") or ""), 400) if result.get("question") else ""
+    names = {f"{failure['model']} on {failure['test']}" for failure in result.get("failures") or ()}
+    count = sum(len(group["tasks"]) for group in tasks if group["name"] in names)
+    browse = f'<p><a href="#runs">{words.some(count, "failure")} to browse</a></p>' if count else ""
+    tables = "\n".join(_table(table, charts) for table in result["tables"])
+    return (
+        f'<section id="experiment-{number}" aria-labelledby="title-{number}">'
+        f'<h2 id="title-{number}">{_title(result)}</h2>'
+        f'<p class="doc">{escape(about)}</p><p>{escape(question)}</p>\n{tables}\n'
+        f"{browse}{trainings_html(result)}{tests_html(result)}</section>"
+    )
+
+
+def _table(table: Table, charts: _Charts) -> str:
+    heading = f"<h3>{escape(words.shown(table['title'], LONGEST))}</h3>"
+    missing = not_run(table)
+    note = f'<p class="doc">{words.some(len(missing), "cell")} not run.</p>' if missing else ""
+    drawable = any(cell["ours"] is not None for cell in table["cells"])
+    if table["form"] == "table" or not drawable:
+        return heading + note + table_html(table)
+    if table["form"] == "heatmap":
+        drawn = charts.add(table_heatmap(table), wide=f"{table['title']}, heatmap")
+    else:
+        drawn = charts.add(lines_chart(table))
+        if any(cell["paper"] is not None for cell in table["cells"]):
+            drawn = f'<p class="note">{DASHED}</p>{drawn}'
+    return (
+        f"{heading}{note}{drawn}<details><summary>The numbers as a table</summary>"
+        f"{table_html(table)}</details>"
+    )
+
+
+def _player(tasks: Sequence[dict[str, Any]]) -> str:
+    """Return the section with the runs; what it shows is made from data by a script."""
+    data = json_in_script({"sets": list(tasks)})
+    skeleton = resource("reproduction_player.html").strip()
+    return f'{skeleton}\n<script type="application/json" id="tasks">{data}</script>'
+
+
+def _histograms(comparisons: Sequence[Comparison], charts: _Charts) -> Iterator[str]:
+    if not comparisons:
+        return
+    yield (
+        '<section aria-labelledby="histograms"><h2 id="histograms">Before and after</h2>'
+        f"<p>{HISTOGRAMS}</p>"
+    )
+    for comparison in comparisons:
+        labels = (comparison.before.label, comparison.after.label)
+        short = (words.shown(labels[0], 40), words.shown(labels[1], 40))
+        said = [" ".join(words.changes(comparison)), words.left(comparison)]
+        yield f"<h3>{escape(short[0])} against {escape(short[1])}</h3>"
+        yield "".join(f"<p>{escape(text)}</p>" for text in said)
+        yield '<div class="histograms">'
+        for name, (before, after) in comparison.variables.items():
+            chart = charts.add(comparison_chart(before, after, short))
+            row = words.comparison_row(comparison, name)
+            numbers = f"KL {row['KL']} nats, total variation {row['TV']}"
+            yield (
+                f"<div><h4>{escape(words.shown(name, LONGEST))}</h4>"
+                f'<p class="doc">{escape(before.doc)}{". " if before.doc else ""}'
+                f"{escape(numbers)}</p>{chart}<details><summary>The numbers as a table</summary>"
+                f"{exact({'before': before, 'after': after})}</details></div>"
+            )
+        yield "</div>"
+    yield "</section>"

@@ -1,0 +1,249 @@
+"""Tables of a reproduction as HTML: the paper's number, ours, the interval, the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from unskew.report.reproduction_words import (
+    LONGEST,
+    Cell,
+    Result,
+    Table,
+    decimals,
+    difference,
+    duration,
+    outside,
+    signed,
+)
+from unskew.report.words import shown, some
+
+MOST_GROUPS = 3  # models side by side; more of them go below each other
+PAPER, OURS, INTERVAL, DIFFERENCE, COMMON = (
+    "paper",
+    "ours",
+    "95 % interval",
+    "difference",
+    "common programs",
+)
+
+
+def table_html(table: Table) -> str:
+    """Return a table of results in a box that scrolls by itself.
+
+    The shorter side goes across, as groups of columns; where both sides are long, every row of
+    the table becomes a block of lines.
+    """
+    rows, columns = list(table["rows"]), list(table["columns"])
+    cells = {(cell["row"], cell["column"]): cell for cell in table["cells"]}
+    parts = _parts(table)
+    if min(len(rows), len(columns)) > MOST_GROUPS:
+        head = _header(["", *parts])
+        body = "".join(
+            f'<tbody><tr class="block"><th scope="rowgroup" colspan="{len(parts) + 1}">'
+            f"{_text(row)}</th></tr>"
+            + "".join(_line(c, [cells.get((row, c))], parts, table) for c in columns)
+            + "</tbody>"
+            for row in rows
+        )
+    else:
+        flip = len(rows) <= len(columns)
+        across, down = (rows, columns) if flip else (columns, rows)
+        head = _grouped_header(across, parts)
+        lines = [
+            _line(
+                name,
+                [cells.get((group, name) if flip else (name, group)) for group in across],
+                parts,
+                table,
+            )
+            for name in down
+        ]
+        body = f"<tbody>{''.join(lines)}</tbody>"
+    note = f'<p class="note">{_note(table)}</p>'
+    return note + _boxed(shown(table["title"], LONGEST), head + body, "results")
+
+
+def _parts(table: Table) -> list[str]:
+    """Return which columns there are: none that would be empty."""
+    cells: Sequence[Cell] = table["cells"]
+    has_paper = any(cell["paper"] is not None for cell in cells)
+    done = [cell["ours"] for cell in cells if cell["ours"] is not None]
+    there = {
+        PAPER: has_paper,
+        OURS: True,
+        INTERVAL: any(ours.get("low") is not None for ours in done) or not done,
+        DIFFERENCE: any(difference(cell) is not None for cell in cells),
+        COMMON: any(ours.get("common") is not None for ours in done),
+    }
+    return [part for part, is_there in there.items() if is_there]
+
+
+def _line(name: str, cells: Sequence[Cell | None], parts: Sequence[str], table: Table) -> str:
+    numbers = "".join(_numbers(cell, parts, table) for cell in cells)
+    return f'<tr><th scope="row"><span class="name">{_text(name)}</span></th>{numbers}</tr>'
+
+
+def _numbers(cell: Cell | None, parts: Sequence[str], table: Table) -> str:
+    """Return the columns of one cell; one that was not run says so over all of them but one."""
+    if cell is None:
+        return f'<td class="first" colspan="{len(parts)}"><span class="none">–</span></td>'
+    first = ' class="number first"'
+    if cell["ours"] is None:
+        stated = cell["row"] in (table.get("stated") or ())
+        rest = len(parts) - (PAPER in parts)
+        said = f'<span class="none">{"–" if stated else "not run"}</span>'
+        paper = f"<td{first}>{_number(cell['paper'], table)}</td>" if PAPER in parts else ""
+        kind = "" if paper else " first"
+        return f'{paper}<td class="number not-run{kind}" colspan="{rest}">{said}</td>'
+    texts = [_part(part, cell, table) for part in parts]
+    return "".join(
+        f"<td{first if i == 0 else _kind(parts[i])}>{text}</td>" for i, text in enumerate(texts)
+    )
+
+
+def _kind(part: str) -> str:
+    return ' class="number ours"' if part == OURS else ' class="number"'
+
+
+def _part(part: str, cell: Cell, table: Table) -> str:
+    ours = cell["ours"]
+    if part == PAPER:
+        return _number(cell["paper"], table)
+    if part == OURS:
+        return f"<strong>{_number(ours['mean'], table)}</strong>"
+    if part == COMMON:
+        return _number(ours.get("common"), table)
+    if part == INTERVAL:
+        if ours.get("low") is None:
+            return _number(None, table)
+        places = min(decimals(table), 1)
+        return f"{_plain(ours['low'], places)} to {_plain(ours['high'], places)}"
+    gap = difference(cell)
+    if gap is None:
+        return _number(None, table)
+    text = signed(gap, decimals(table))
+    return f"<strong>{text}</strong>" if outside(cell) else text
+
+
+def _number(value: float | None, table: Table) -> str:
+    return '<span class="none">–</span>' if value is None else _plain(value, decimals(table))
+
+
+def _plain(value: float, places: int) -> str:
+    return f"{value:,.{places}f}".replace("-", "−")
+
+
+def _note(table: Table) -> str:
+    """Say the unit, how many tasks and seeds there are behind the numbers, and what is bold."""
+    done = [cell["ours"] for cell in table["cells"] if cell["ours"] is not None]
+    said = ["Percent" if table["unit"] == "%" else _text(table["unit"]).capitalize()]
+    for key, word, count in (("tasks", "task", int), ("values", "seed", len)):
+        known = [count(ours[key]) for ours in done if ours.get(key)]
+        if known:
+            low, high = min(known), max(known)
+            said.append(some(low, word) if low == high else f"{low:,} to {some(high, word)}")
+    if any(ours.get("common") is not None for ours in done):
+        said.append("common programs: on the programs that all test sets have")
+    if any(outside(cell) for cell in table["cells"]):
+        said.append("a difference is bold where the paper’s number lies outside our interval")
+    return "; ".join(said) + "."
+
+
+def _header(names: Sequence[str]) -> str:
+    cells = "".join(
+        f'<th scope="col"{" class=number" if i else ""}>{_text(name)}</th>'
+        for i, name in enumerate(names)
+    )
+    return f"<thead><tr>{cells}</tr></thead>"
+
+
+def _grouped_header(groups: Sequence[str], parts: Sequence[str]) -> str:
+    top = "".join(
+        f'<th scope="colgroup" colspan="{len(parts)}" class="group">{_text(group)}</th>'
+        for group in groups
+    )
+    below = "".join(
+        f'<th scope="col" class="number{"" if i else " first"}">{part}</th>'
+        for _ in groups
+        for i, part in enumerate(parts)
+    )
+    return f'<thead><tr><td rowspan="2"></td>{top}</tr><tr>{below}</tr></thead>'
+
+
+def _boxed(title: str, inside: str, kind: str) -> str:
+    """Put a table in a box that can be scrolled with a finger and with the keyboard."""
+    name = escape(title)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">'
+        f'<table class="{kind}"><caption>{name}</caption>{inside}</table></div>'
+    )
+
+
+def _text(value: Any) -> str:
+    return escape(shown(value, LONGEST)) if value != "" else ""
+
+
+def trainings_html(result: Result) -> str:
+    """Return what was trained, and on how much."""
+
+    def shown_pairs(training: Mapping[str, Any]) -> str:
+        low, high = training["shown"]
+        return f"{low}" if low == high else f"{low} to {high}"
+
+    columns: dict[str, Callable[[Mapping[str, Any]], str]] = {
+        "seed": lambda t: f"{t['seed']}",
+        "data": lambda t: f"{t['data']}",
+        "steps": lambda t: f"{t['steps']:,}",
+        "batch": lambda t: f"{t['batch']:,}",
+        "examples": lambda t: f"{t['examples']:,}",
+        "distinct": lambda t: f"{t['distinct']:,}",
+        "passes": lambda t: f"{t['passes']:,.4g}",
+        "pairs shown": shown_pairs,
+        "time": lambda t: duration(t["seconds"]),
+        "settings": lambda t: f"{t['hash']}"[:12],
+    }
+    return _facts_table("What was trained", "model", columns, result.get("trainings") or ())
+
+
+def tests_html(result: Result) -> str:
+    """Return the test sets, and how many programs were left out for want of valid worlds."""
+    tests = [{"name": name, **test} for name, test in (result.get("tests") or {}).items()]
+    columns: dict[str, Callable[[Mapping[str, Any]], str]] = {
+        "tasks": lambda t: f"{t['tasks']:,}",
+        "programs without valid worlds": lambda t: f"{t['dropped']:,}",
+    }
+    return _facts_table("What it was tested on", "test set", columns, tests)
+
+
+def _facts_table(
+    title: str,
+    first: str,
+    columns: Mapping[str, Callable[[Mapping[str, Any]], str]],
+    rows: Sequence[Mapping[str, Any]],
+) -> str:
+    if not rows:
+        return ""
+
+    def lines() -> Iterator[str]:
+        for row in rows:
+            cells = "".join(_fact(name, write, row) for name, write in columns.items())
+            yield f'<tr><th scope="row">{_text(row["name"])}</th>{cells}</tr>'
+
+    head = "".join(
+        f'<th scope="col"{"" if name == "data" else " class=number"}>{name}</th>'
+        for name in columns
+    )
+    top = f'<thead><tr><th scope="col">{first}</th>{head}</tr></thead>'
+    table = f"{top}<tbody>{''.join(lines())}</tbody>"
+    return f"<details><summary>{title}</summary>{_boxed(title, table, 'facts-table')}</details>"
+
+
+def _fact(name: str, write: Callable[[Mapping[str, Any]], str], row: Mapping[str, Any]) -> str:
+    """Return a cell; a dash where a fact is not known."""
+    try:
+        text = _text(write(row))
+    except (KeyError, TypeError, ValueError):
+        text = "–"
+    return f"<td{'' if name == 'data' else ' class=number'}>{text}</td>"

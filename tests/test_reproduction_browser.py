@@ -1,0 +1,439 @@
+"""The page of a reproduction as a person meets it: in a browser, by mouse, keys and on a phone.
+
+The browser is a Chromium that is installed already; where there is none, these tests are skipped.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.reproduction_results import ATTACK, everything, hostile
+from unskew.auditing import Audit, VariableAudit
+from unskew.domains.karel.problems import problems
+from unskew.domains.karel.syntax import parse, readable_lines
+from unskew.domains.karel.tracing import steps
+from unskew.domains.karel.world import WALL, World, from_picture, grid_of, hero_of
+from unskew.experiments import pages
+from unskew.report.reproduction import reproduction_page
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+OPTIONS = (
+    "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+PHONE = 360
+
+# One example of two pairs: markers are picked and put, Karel turns, and the second world is not
+# as the model thought.
+TRUE = (
+    "DEF run m( WHILE c( markersPresent c) w( pickMarker w) "
+    "IFELSE c( frontIsClear c) i( move i) ELSE e( turnLeft e) putMarker putMarker m)"
+)
+WRITTEN = "DEF run m( pickMarker pickMarker move putMarker putMarker m)"
+WORLDS = (
+    """
+    .  #  2  .
+    .  .  .  .
+    >2 .  9  #
+    """,
+    """
+    #  1
+    ^1 .
+    """,
+)
+
+
+def written_task() -> dict[str, Any]:
+    inputs = [from_picture(picture) for picture in WORLDS]
+    outputs = [list(steps(parse(TRUE), world))[-1].world for world in inputs]
+    example = {
+        "program": TRUE,
+        "inputs": b"".join(world.tobytes() for world in inputs),
+        "outputs": b"".join(world.tobytes() for world in outputs),
+    }
+    return pages.task("row 17", example, WRITTEN, "baseline")
+
+
+def comparison() -> Any:
+    def side(label: str, counts: dict[Any, int]) -> Audit:
+        return Audit(label, 10, 10, {"walls": VariableAudit("walls", counts, False, "doc")}, {})
+
+    return side("karel/msr", {0: 9, 1: 1}).compare(side("karel/uniform", {0: 5, 1: 5}))
+
+
+@dataclass
+class Seen:
+    """A page that was opened, what it said in the console, and what it asked for."""
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def tick(self) -> str:
+        return self.page.inner_text("#tick-of")
+
+
+def starts(path: str) -> bool:
+    """Tell a browser from a stand-in that says where to get one."""
+    done = subprocess.run([path, "--version"], capture_output=True, timeout=60)
+    return done.returncode == 0 and b"Chrom" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    found = next((path for name in NAMES if (path := shutil.which(name)) and starts(path)), None)
+    if found is None:
+        pytest.skip(f"no Chromium ({', '.join(NAMES)}): the page was not looked at in a browser")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=found, args=OPTIONS.split())
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    groups = [
+        {"name": "baseline on a set", "words": pages.WORDS, "tasks": [written_task()] * 3},
+        pages.problem_tasks(),
+    ]
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(reproduction_page(everything(), groups, [comparison()]), encoding="utf-8")
+    return path
+
+
+def opened(browser: Browser, path: Path, width: int = 1280, **more: Any) -> Seen:
+    page = browser.new_page(viewport={"width": width, "height": 800}, **more)
+    seen = Seen(page)
+    page.on("console", lambda message: seen.said.append(message.text))
+    page.on("pageerror", lambda error: seen.said.append(str(error)))
+    page.on("request", lambda request: seen.asked.append(request.url))
+    # What is not the page itself gets no answer; that it was asked for is on record.
+    page.route(
+        "**/*",
+        lambda route: route.continue_() if route.request.url == path.as_uri() else route.abort(),
+    )
+    page.goto(path.as_uri())
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.chart')].every((one) => one.querySelector('svg'))"
+    )
+    return seen
+
+
+@pytest.fixture
+def seen(browser: Browser, report: Path) -> Iterator[Seen]:
+    one = opened(browser, report)
+    yield one
+    one.page.close()
+    assert one.said == []
+    assert one.asked == [report.as_uri()]
+
+
+DRAWN = """(svg) => {
+  const frame = svg.querySelector(".frame").getBoundingClientRect();
+  const [rows, columns] = svg.getAttribute("aria-label").match(/\\d+/g).map(Number);
+  const place = (element) => {
+    const box = element.getBoundingClientRect();
+    const x = (box.left + box.right) / 2 - frame.left, y = (box.top + box.bottom) / 2 - frame.top;
+    return [rows - 1 - Math.floor(y / frame.height * rows), Math.floor(x / frame.width * columns)];
+  };
+  const karel = svg.querySelector(".karel");
+  const turn = Number(karel.getAttribute("transform").match(/rotate\\((\\d+)/)[1]);
+  const count = (text) => [...place(text), Number(text.textContent)];
+  return {
+    size: [rows, columns],
+    karel: [...place(karel), turn / 90],
+    walls: [...svg.querySelectorAll(".wall")].map(place),
+    markers: [...svg.querySelectorAll(".count")].map(count),
+  };
+}"""
+
+
+def drawn(page: Page) -> list[dict[str, Any]]:
+    """Read the worlds off the screen, by where things are drawn."""
+    return [world.evaluate(DRAWN) for world in page.query_selector_all(".worlds svg")]
+
+
+def expected(world: World) -> dict[str, Any]:
+    grid = grid_of(world)
+    cells = [(r, c, int(grid[r, c])) for r in range(len(grid)) for c in range(grid.shape[1])]
+    return {
+        "size": list(grid.shape),
+        "karel": list(hero_of(world)),
+        "walls": [[r, c] for r, c, value in cells if value == WALL],
+        "markers": [[r, c, value] for r, c, value in cells if 0 < value < WALL],
+    }
+
+
+def after(program: str, picture: str, ticks: int) -> World:
+    world = from_picture(picture)
+    worlds = [world, *(step.world for step in steps(parse(program), world))]
+    return worlds[min(ticks, len(worlds) - 1)]
+
+
+def test_the_page_is_quiet_loads_nothing_and_draws_its_charts(seen: Seen) -> None:
+    charts = seen.page.query_selector_all(".chart svg")
+    assert len(charts) == 4  # all numbers, lines, a heatmap, a histogram
+    for chart in charts:
+        box = chart.bounding_box()
+        assert box is not None
+        assert box["width"] > 200
+        assert box["height"] > 100
+    assert seen.page.inner_text("h1").endswith("reproduced")
+
+
+def test_the_player_shows_the_worlds_that_the_interpreter_makes(seen: Seen) -> None:
+    page = seen.page
+    for pair, picture in enumerate(WORLDS):
+        page.locator("#choose-pair input").nth(pair).check()
+        total = max(
+            len(list(steps(parse(program), from_picture(picture)))) for program in (TRUE, WRITTEN)
+        )
+        wanted = expected(after(TRUE, picture, total))
+        for tick in range(total + 1):
+            assert seen.tick() == f"{tick} of {total}"
+            both = [expected(after(program, picture, tick)) for program in (TRUE, WRITTEN)]
+            assert drawn(page) == [*both, wanted]
+            if tick < total:
+                page.click("#forward")
+        assert page.is_disabled("#forward")
+        for tick in range(total - 1, -1, -1):
+            page.click("#back")
+            assert drawn(page)[0] == expected(after(TRUE, picture, tick))
+        assert page.is_disabled("#back")
+
+
+def test_the_statement_that_runs_is_highlighted(seen: Seen) -> None:
+    page = seen.page
+    page.locator("#choose-pair input").nth(0).check()
+    lines = readable_lines(parse(TRUE))
+    for step in steps(parse(TRUE), from_picture(WORLDS[0])):
+        page.click("#forward")
+        current = page.locator(".programs figure").nth(0).locator("[aria-current=step]")
+        assert current.inner_text() == next(ln.text for ln in lines if ln.place == step.place)
+    assert "ended as wanted" in page.inner_text("#status")
+
+
+def test_a_failing_pair_is_shown_first_and_what_failed_is_said(seen: Seen) -> None:
+    page = seen.page
+    assert page.locator("#choose-pair input").nth(1).is_checked()
+    assert [label.strip() for label in page.locator("#choose-pair label").all_inner_texts()] == [
+        "1 ✓",
+        "2 ✗",
+    ]
+    page.click("#forward")
+    page.click("#forward")
+    said = page.inner_text("#status")
+    assert "Written by baseline: pickMarker() fails: no marker is there" in said
+    assert "crashed" in said
+    assert page.get_attribute("#status", "aria-live") == "polite"
+
+
+def test_tasks_and_test_sets_can_be_browsed(seen: Seen) -> None:
+    page = seen.page
+    assert page.inner_text("#which-task") == "1 of 3: row 17"
+    assert page.is_disabled("#previous-task")
+    page.click("#next-task")
+    page.click("#next-task")
+    assert page.inner_text("#which-task") == "3 of 3: row 17"
+    assert page.is_disabled("#next-task")
+    page.click("#previous-task")
+    assert page.inner_text("#which-task") == "2 of 3: row 17"
+    page.select_option("#choose-set", index=1)
+    first = next(iter(problems()))
+    assert page.inner_text("#which-task") == f"1 of {len(problems())}: {first}"
+    assert len(page.query_selector_all(".worlds svg")) == 2  # the program's, and the wanted one
+    assert len(page.query_selector_all(".programs .program")) == 1
+
+
+def test_the_player_plays_and_pauses(seen: Seen) -> None:
+    page = seen.page
+    page.select_option("#choose-set", index=1)
+    page.select_option("#speed", "120")
+    page.click("#play")
+    assert page.inner_text("#play") == "Pause"
+    assert page.get_attribute("#status", "aria-live") == "off"  # a voice cannot keep up
+    page.wait_for_function("() => Number(document.getElementById('tick').value) >= 3")
+    page.click("#play")
+    stopped = seen.tick()
+    page.wait_for_timeout(400)
+    assert seen.tick() == stopped
+    page.click("#reset")
+    assert seen.tick().startswith("0 of")
+    page.click("#play")
+    page.wait_for_function("() => document.getElementById('play').textContent === 'Play'")
+    tick, _, total = seen.tick().partition(" of ")
+    assert tick == total
+
+
+def test_the_keyboard_does_everything(seen: Seen) -> None:
+    page = seen.page
+    page.select_option("#choose-set", index=1)
+    page.focus("#stage")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    assert seen.tick().startswith("3 of")
+    page.keyboard.press("ArrowLeft")
+    assert seen.tick().startswith("2 of")
+    page.keyboard.press("End")
+    tick, _, total = seen.tick().partition(" of ")
+    assert tick == total
+    page.keyboard.press("Home")
+    assert seen.tick().startswith("0 of")
+    page.select_option("#speed", "120")
+    page.focus("#stage")
+    page.keyboard.press("Space")
+    page.wait_for_function("() => Number(document.getElementById('tick').value) >= 2")
+    page.keyboard.press("Space")
+    assert page.inner_text("#play") == "Play"
+    page.focus("#tick")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert seen.tick().startswith("1 of")
+    page.focus("#forward")
+    page.keyboard.press("Space")  # on a button, space presses it
+    assert seen.tick().startswith("2 of")
+    page.select_option("#choose-set", index=0)
+    page.focus("#choose-pair input:checked")
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#choose-pair input").nth(0).is_checked()
+    assert seen.tick().startswith("0 of")
+
+
+def test_every_control_is_reached_by_tab_and_seen_to_be(seen: Seen) -> None:
+    page = seen.page
+    page.click("#forward")
+    page.focus("#choose-set")
+    reached = []
+    for _ in range(11):
+        reached.append(
+            page.evaluate(
+                """() => {
+                  const at = document.activeElement;
+                  const shown = at.matches("input[type=radio]") ? at.nextElementSibling : at;
+                  return [at.id || at.name, parseFloat(getComputedStyle(shown).outlineWidth) >= 2];
+                }"""
+            )
+        )
+        page.keyboard.press("Tab")
+    names = [name for name, _ in reached]
+    wanted = ["choose-set", "next-task", "pair", "reset", "back", "play", "tick", "speed", "stage"]
+    assert [name for name in names if name in wanted] == wanted
+    assert all(outlined for _, outlined in reached)
+
+
+OVERFLOW = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+
+@pytest.mark.parametrize("width", [PHONE, 768, 1280])
+def test_nothing_is_wider_than_the_screen(browser: Browser, report: Path, width: int) -> None:
+    seen = opened(browser, report, width)
+    page = seen.page
+    page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    assert page.evaluate("innerWidth") == width
+    assert not page.evaluate(OVERFLOW)
+    for chart in page.query_selector_all(".chart:not(.scroll .chart) svg"):
+        box = chart.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= width
+    wide = page.locator(".scroll").first
+    assert wide.evaluate("(box) => getComputedStyle(box).overflowX") == "auto"
+    page.close()
+
+
+CONTRASTS = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const rgb = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const luminance = (colour) => colour.slice(0, 3)
+    .map((part) => part / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    const text = walker.currentNode.textContent.trim();
+    // On cells, markers and bars the ground is another drawing: those are looked at elsewhere.
+    const left = element.closest(".mark-text, .worlds svg, script, style");
+    if (!text || left || !element.checkVisibility()) continue;
+    const look = getComputedStyle(element);
+    const ink = rgb(element.closest("svg") ? look.fill : look.color);
+    let ground = element;
+    const filled = () => rgb(getComputedStyle(ground).backgroundColor);
+    while (ground !== document.body && filled()[3] === 0) ground = ground.parentElement;
+    const pair = [ink, filled()];
+    const [low, high] = pair.map(luminance).sort((a, b) => a - b);
+    found.push([text.slice(0, 40), (high + 0.05) / (low + 0.05)]);
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_in_light_and_in_dark(browser: Browser, report: Path, scheme: str) -> None:
+    seen = opened(browser, report, color_scheme=scheme)
+    page = seen.page
+    page.click("#forward")
+    page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    found = page.evaluate(CONTRASTS)
+    assert len(found) > 200
+    assert [(text, ratio) for text, ratio in found if ratio < 4.5] == []
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)")
+    page.close()
+
+
+def test_charts_and_page_follow_a_change_to_dark(seen: Seen) -> None:
+    page = seen.page
+    label = ".chart .role-axis-label text"
+    colour = f"getComputedStyle(document.querySelector('{label}')).fill"
+    before = page.evaluate(colour)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"() => document.querySelector('{label}') && {colour} !== '{before}'")
+
+
+def test_less_motion_is_respected(browser: Browser, report: Path) -> None:
+    calm = opened(browser, report, reduced_motion="reduce").page
+    assert calm.input_value("#speed") == "1000"
+    assert calm.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+    calm.close()
+    lively = opened(browser, report, reduced_motion="no-preference").page
+    assert lively.input_value("#speed") == "400"
+    lively.close()
+
+
+def test_planted_markup_does_not_run(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.html"
+    groups = pages.failure_tasks(hostile())
+    groups[0]["tasks"][0]["name"] = ATTACK
+    path.write_text(reproduction_page(hostile(), groups, [comparison()]), encoding="utf-8")
+    seen = opened(browser, path)
+    page = seen.page
+    assert page.inner_text("#which-task") == f"1 of 2: {ATTACK}"
+    assert page.inner_text(".programs .unread") == ATTACK
+    assert "is no program that can be run" in page.inner_text("#status")
+    page.click("#forward")
+    page.click("#next-task")
+    page.click("#forward")
+    page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    page.locator(".chart .mark-rect path").first.hover(force=True)
+    page.wait_for_selector("#vg-tooltip-element.visible")
+    assert ATTACK in page.inner_text("#vg-tooltip-element")
+    assert page.evaluate("window.pwned") is None
+    assert page.query_selector("img") is None
+    assert page.locator("script").count() == 4
+    assert seen.said == []
+    assert seen.asked == [path.as_uri()]
+    page.close()

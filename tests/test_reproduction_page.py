@@ -1,0 +1,440 @@
+"""The page of a reproduction: every number beside the paper's, nothing hidden, nothing believed."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import vl_convert
+
+from tests.reproduction_results import ATTACK, SETS, cell, everything, hostile, result, table
+from unskew.auditing import Audit, VariableAudit
+from unskew.domains.karel.interpreter import Status
+from unskew.domains.karel.problems import problems
+from unskew.domains.karel.syntax import parse, readable_lines
+from unskew.domains.karel.tracing import steps
+from unskew.domains.karel.world import WALL, World, grid_of, hero_of
+from unskew.errors import UnskewError
+from unskew.experiments import pages
+from unskew.report.charts import theme
+from unskew.report.page import vega
+from unskew.report.reproduction import reproduction_page
+from unskew.report.reproduction_charts import beside_chart, lines_chart, table_heatmap
+from unskew.report.reproduction_words import duration, sentences, signed
+
+ROOT = Path(__file__).parents[1]
+
+
+class Parsed(HTMLParser):
+    """The elements of a page, its text, and its tables by caption, row by row."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.tables: dict[str, list[list[str]]] = {}
+        self.bold: set[str] = set()
+        self._inside: list[str] = []
+        self._rows: list[list[str]] = []
+        self._caption = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._inside.append(tag)
+        if tag == "table":
+            self._rows, self._caption = [], ""
+        elif tag == "tr":
+            self._rows.append([])
+        elif tag in ("td", "th"):
+            self._rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._inside and self._inside.pop() != tag:
+            pass
+        if tag == "table":
+            self.tables[self._caption] = self._rows
+
+    def handle_data(self, data: str) -> None:
+        if "script" in self._inside or "style" in self._inside:
+            return
+        self.text += data
+        if "caption" in self._inside:
+            self._caption += data
+        elif {"td", "th"} & set(self._inside):
+            self._rows[-1][-1] += data
+            if "strong" in self._inside:
+                self.bold.add(data)
+
+    def names(self) -> list[str]:
+        return [name for name, _ in self.elements]
+
+
+@pytest.fixture(scope="module")
+def page() -> Parsed:
+    return Parsed(reproduction_page(everything()))
+
+
+def test_the_paper_ours_the_interval_and_the_difference_stand_side_by_side(page: Parsed) -> None:
+    rows = page.tables["Generalization of the baseline"]
+    assert rows[0] == ["", "baseline"]
+    assert rows[1] == ["paper", "ours", "95 % interval", "difference", "common programs"]
+    assert rows[2] == ["original test set", "73.52", "77.96", "77.0 to 79.0", "+4.44", "–"]
+    assert rows[3] == ["uniform test set", "27.90", "50.66", "49.7 to 51.7", "+22.76", "52.80"]
+    assert {"+4.44", "+22.76"} <= page.bold  # the paper's number lies outside the interval
+
+
+def test_models_stand_side_by_side_and_what_was_not_run_says_so(page: Parsed) -> None:
+    rows = page.tables["By set"]
+    assert rows[0] == ["", "baseline", "uniform"]
+    assert rows[2][:5] == [".05/.85 G", "24.30", "47.93", "46.9 to 48.9", "+23.63"]
+    assert rows[2][5:] == ["69.37", "68.40", "67.4 to 69.4", "−0.97"]
+    assert rows[4] == [".05/.85 A", "0.04", "not run", "68.99", "69.00", "68.0 to 70.0", "+0.01"]
+    assert rows[5][-2:] == ["63.25", "not run"]
+    assert "−0.97" not in page.bold
+    assert "2 cells not run." in page.text
+
+
+def test_a_long_table_has_a_block_for_each_row(page: Parsed) -> None:
+    rows = page.tables["Model × test set"]
+    assert rows[0] == ["", "ours", "95 % interval"]  # the paper has no numbers of it
+    assert rows[1] == ["narrow .05/.85 G"]
+    assert rows[2] == [".05/.85 G", "10", "9 to 11"]
+    assert [".05/.85 A", "not run"] in rows
+    assert rows[-1] == [".25/.65 G", "–"]  # there is no such cell
+
+
+def test_every_number_of_every_cell_is_in_its_table(page: Parsed) -> None:
+    looked_at = 0
+    for found in everything():
+        for one in found["tables"]:
+            texts = [text for row in page.tables[one["title"]] for text in row]
+            places = 0 if one["title"] in ("Model × test set", "Problems solved") else 2
+            for each in one["cells"]:
+                numbers = [each["paper"], each["ours"] and each["ours"]["mean"]]
+                for number in (n for n in numbers if n is not None):
+                    assert f"{number:.{places}f}" in texts
+                    looked_at += 1
+    assert looked_at > 30
+
+
+def test_whole_numbers_stay_whole_and_the_unit_is_said(page: Parsed) -> None:
+    rows = page.tables["Problems solved"]
+    assert rows[2:] == [["baseline", "4", "6", "3 to 9", "+2"], ["uniform", "7", "not run"]]
+    assert "Problems of 41; 41 tasks; 1 seed." in page.text
+    assert "Percent; 2,410 tasks; 1 to 3 seeds" in page.text
+
+
+def test_the_head_says_what_was_run_on_what_and_how_long(page: Parsed) -> None:
+    head = page.text.partition("In short")[0]
+    for text in ("23 of 27 run, 9 beside the paper’s", "8 min 20 s", "one GPU", "abc123"):
+        assert text in head
+    assert "Not at full scale" not in page.text
+    smoke = everything()[0] | {"scale": "smoke"}
+    assert "Not at full scale" in (short := Parsed(reproduction_page([smoke])).text)
+    assert "The original (smoke)" in short
+
+
+def test_what_was_trained_and_tested_is_told(page: Parsed) -> None:
+    trained = page.tables["What was trained"]
+    assert trained[1] == [
+        *("baseline", "0", "an endless stream of karel/msr, each example used twice"),
+        *("12,800", "2,048", "26,214,400", "13,107,200", "2", "1 to 5", "4 min 51 s"),
+        "9f86d081884c",
+    ]
+    assert page.tables["What it was tested on"][1] == ["karel/uniform-test", "2,434", "66"]
+
+
+def test_few_numbers_are_said_one_by_one() -> None:
+    said = list(sentences(everything()[0]))
+    assert said == [
+        "baseline, original test set: ours 78.0 %, the paper's 73.5 %, +4.4 points.",
+        "baseline, uniform test set: ours 50.7 %, the paper's 27.9 %, +22.8 points.",
+    ]
+    assert list(sentences(everything()[3])) == [
+        "baseline, solved: ours 6, the paper's 4, +2. Not run: 1 of 2 cells (uniform, solved)."
+    ]
+
+
+def test_many_numbers_are_said_together() -> None:
+    assert list(sentences(everything()[1])) == [
+        "By set: 3 of the paper's 6 numbers lie inside our 95 % interval. Largest differences: "
+        "+44.8 points (baseline, .05/.85 U: ours 46.1 %, the paper's 1.3 %) and −1.0 points "
+        "(uniform, .05/.85 G: ours 68.4 %, the paper's 69.4 %). "
+        "Not run: 2 of 8 cells (baseline, .05/.85 A; uniform, .25/.65 G)."
+    ]
+    (alone,) = sentences(everything()[2])
+    assert "14 numbers of ours, from 10 % (narrow .05/.85 G, .05/.85 G) to 72 %" in alone
+    assert "the paper gives none" in alone
+
+
+def test_nothing_run_is_said() -> None:
+    cells = [cell("a", name, 1.5, None) for name in SETS]
+    nothing = result("none", "Nothing", [table("Empty", ["a"], SETS, cells, form="heatmap")])
+    text = Parsed(reproduction_page([nothing])).text
+    assert "Empty: Not run: 4 of 4 cells" in text
+    assert "0 of 4 run" in text
+
+
+def test_signs_and_times() -> None:
+    assert [signed(1.25, 1), signed(-0.04, 1), signed(-3.0, 0)] == ["+1.2", "0.0", "−3"]
+    assert [duration(59.6), duration(61), duration(7384)] == ["1 min 0 s", "1 min 1 s", "2 h 3 min"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"tables": [{"title": "t"}]}, "a table of karel-x has no unit"),
+        ({"tables": [table("t", ["a"], ["b"], [cell("c", "b", 1, 2)])]}, "a cell c, b outside"),
+        ({"tables": [table("t", ["a"], ["b"], [], form="pie")]}, "allowed are table, heatmap"),
+        ({"tables": [table("t", ["a"], ["b"], [{"row": "a"}])]}, "has no column"),
+    ],
+)
+def test_what_is_no_result_is_refused_in_a_line(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(UnskewError, match=message) as error:
+        reproduction_page([result("karel-x", "X", []) | change])
+    assert "\n" not in str(error.value)
+
+
+def test_no_results_are_refused() -> None:
+    with pytest.raises(UnskewError, match="no results"):
+        reproduction_page([])
+
+
+def test_charts_have_every_cell_and_the_papers_numbers() -> None:
+    lines = everything()[1]["tables"][0]
+    points = lines_chart(lines)["data"]["values"]
+    assert sum(point["whose"] == "ours" for point in points) == 6
+    assert sum(point["whose"] == "the paper's" for point in points) == 8
+    grid = everything()[2]["tables"][0]
+    spec = table_heatmap(grid)
+    assert len(spec["data"]["values"]) == len(grid["cells"])
+    svg = vl_convert.vegalite_to_svg(spec, config=theme(dark=False))
+    assert svg.count(">not run<") == 1
+    assert ">72.0<" in svg
+    beside = beside_chart(everything())
+    assert beside is not None
+    assert len(beside["layer"][1]["data"]["values"]) == 8  # those in percent
+    assert beside_chart([everything()[2]]) is None
+
+
+def test_numbers_on_a_heatmap_can_be_read() -> None:
+    """The colours meet where black and white are equally legible: above 4.2 everywhere."""
+    for dark in (False, True):
+        look = theme(dark=dark)
+        low, high = (np.array(_rgb(c)) for c in look["range"]["heatmap"])
+        for share in np.linspace(0, 1, 101):
+            ground = low + share * (high - low)
+            name = "on-high" if share > 0.74 else "on-low"
+            ink = {"black": (0, 0, 0), "white": (255, 255, 255)}[look["style"][name]["color"]]
+            assert _contrast(ground, ink) > 4.2
+
+
+def _rgb(colour: str) -> list[int]:
+    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def _contrast(one: Any, other: Any) -> float:
+    def luminance(rgb: Any) -> float:
+        parts = np.array(rgb) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_headings_go_down_one_by_one_and_tables_have_captions_and_scopes(page: Parsed) -> None:
+    levels = [int(name[1]) for name in page.names() if re.fullmatch(r"h\d", name)]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert page.names().count("caption") == page.names().count("table")
+    heads = [attributes for name, attributes in page.elements if name == "th"]
+    assert all(head.get("scope") in ("row", "col", "rowgroup", "colgroup") for head in heads)
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for _, attributes in page.elements:
+        target = attributes.get("href") or ""
+        assert not target.startswith("#") or target[1:] in ids
+
+
+def test_the_page_loads_nothing() -> None:
+    html = reproduction_page(everything(), pages.failure_tasks(everything()))
+    own = html.replace(vega(), "")
+    assert not re.search(r"(src|href)=.?https?:|@import|url\(", own)
+    assert "default-src 'none'" in own
+
+
+def comparison() -> Any:
+    def side(label: str, counts: dict[Any, int]) -> Audit:
+        return Audit(label, 10, 10, {"walls": VariableAudit("walls", counts, False, "doc")}, {})
+
+    return side("before <b>", {ATTACK: 9, "b": 1}).compare(side("after <b>", {ATTACK: 5, "b": 5}))
+
+
+def test_histograms_before_and_after_have_their_tables() -> None:
+    html = reproduction_page(everything(), comparisons=[comparison()])
+    found = Parsed(html)
+    assert "before <b> against after <b>" in found.text
+    assert found.names().count("b") == 0
+    assert "90 %" in found.text
+    assert "50 %" in found.text
+
+
+def test_text_of_results_is_never_markup() -> None:
+    html = reproduction_page(hostile(), pages.failure_tasks(hostile()), [comparison()])
+    found = Parsed(html)
+    assert found.names().count("script") == 4  # charts, tasks, Vega, and the page's own
+    for name in ("img", "b", "u"):
+        assert name not in found.names()
+    assert not [key for _, attributes in found.elements for key in attributes if key[:2] == "on"]
+    assert found.text.count(ATTACK) > 10
+    blocks = re.findall(r'<script type="application/json" id="(\w+)">(.*?)</script>', html)
+    data = {name: json.loads(text) for name, text in blocks}
+    assert set(data) == {"charts", "tasks"}
+    assert data["charts"]["specs"][0]["data"]["values"][0]["row"] == f"row {ATTACK}"
+    assert data["tasks"]["sets"][0]["tasks"][0]["programs"][1]["text"] == ATTACK
+
+
+def replayed(pair: dict[str, Any], run: dict[str, Any], ticks: int) -> tuple[str, int, int]:
+    """Do what the page does: the world after so many ticks."""
+    _, _, cells, at, facing = pair["before"]
+    content = list(cells)
+    for i in range(ticks):
+        _, pose, markers, _ = run["ticks"][4 * i : 4 * i + 4]
+        at, facing = pose >> 2, pose & 3
+        content[at] = str(markers) if markers else "."
+    return "".join(content), at, facing
+
+
+def as_page(world: World) -> tuple[str, int, int]:
+    grid = grid_of(world)
+    row, column, facing = hero_of(world)
+    cells = "".join("#" if v == WALL else str(v or ".") for v in grid.ravel().tolist())
+    return cells, row * grid.shape[1] + column, facing
+
+
+def test_a_task_replays_as_the_interpreter_runs_it() -> None:
+    looked_at = 0
+    for problem, task in zip(problems().values(), pages.problem_tasks()["tasks"], strict=True):
+        assert problem.program is not None
+        lines = readable_lines(problem.program)
+        assert task["programs"][0]["lines"] == [[line.depth, line.text] for line in lines]
+        for before, after, pair in zip(problem.inputs, problem.outputs, task["pairs"], strict=True):
+            (run,) = pair["runs"]
+            assert run["right"]
+            assert replayed(pair, run, 0) == as_page(before)
+            done = list(steps(problem.program, before))
+            assert len(run["ticks"]) == 4 * len(done)
+            for i, step in enumerate(done):
+                assert replayed(pair, run, i + 1) == as_page(step.world)
+                assert lines[run["ticks"][4 * i]].place == step.place
+                looked_at += 1
+            assert replayed(pair, run, len(done)) == as_page(after)
+    assert looked_at > 1000
+
+
+def example(row: int) -> dict[str, Any]:
+    problem = list(problems().values())[row]
+    assert problem.program is not None
+    return {
+        "program": "DEF run m( move m)",
+        "inputs": problem.inputs.tobytes(),
+        "outputs": problem.outputs.tobytes(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("program", "end", "word"),
+    [
+        ("DEF run m( REPEAT R=19 r( move r) m)", "crashed", "fails: a wall is in the way"),
+        ("DEF run m( WHILE c( noMarkersPresent c) w( turnLeft w) m)", "stopped, out of ticks", ""),
+        ("DEF run m( turnLeft m)", "ended, not as wanted", ""),
+    ],
+)
+def test_how_a_wrong_program_ends_is_told(program: str, end: str, word: str) -> None:
+    task = pages.task("x", example(0), program, "baseline")
+    assert [shown["title"] for shown in task["programs"]] == ["True program", "Written by baseline"]
+    run = task["pairs"][0]["runs"][1]
+    assert (run["end"], run["right"]) == (end, False)
+    last = pages.WORDS[run["ticks"][-1]]
+    done = list(steps(parse(program), problems()["beeperSquare"].inputs[0]))
+    assert last == (word or ("has no tick left" if done[-1].status != Status.OK else ""))
+
+
+def test_failures_become_tasks_by_model_and_test_set() -> None:
+    failures = everything()[0]["failures"]
+    again = {"failures": [*failures, failures[0] | {"model": "other"}]}
+    sets = pages.failure_tasks([{"failures": failures}, again, {}])
+    assert [group["name"] for group in sets] == [
+        "baseline on karel/problems",
+        "other on karel/problems",
+    ]
+    assert [task["name"] for task in sets[0]["tasks"]] == ["row 0", "row 3"]  # each once
+    html = Parsed(reproduction_page(everything(), sets))
+    assert "2 failures to browse" in html.text
+
+
+def test_tasks_stay_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    failures = [everything()[0]["failures"][0] | {"row": row} for row in range(10)]
+    monkeypatch.setattr(pages, "MOST_TASKS", 4)
+    (group,) = pages.failure_tasks([{"failures": failures}])
+    assert len(group["tasks"]) == 4
+    monkeypatch.setattr(pages, "MOST_BYTES", len(json.dumps(group["tasks"][0])) + 10)
+    (group,) = pages.failure_tasks([{"failures": failures}])
+    assert len(group["tasks"]) == 1
+
+
+def test_a_row_that_is_not_there_is_refused() -> None:
+    failure = everything()[0]["failures"][0] | {"row": 99}
+    with pytest.raises(UnskewError, match="row 99 of karel/problems, which has 41 rows"):
+        pages.failure_tasks([{"failures": [failure]}])
+
+
+def test_held_out_pairs_are_marked() -> None:
+    problem = problems()["beeperSquare"]
+    six = {
+        "program": "DEF run m( move m)",
+        "inputs": problem.inputs[:1].tobytes() * 6,
+        "outputs": problem.outputs[:1].tobytes() * 6,
+    }
+    notes = [pair["note"] for pair in pages.task("x", six)["pairs"]]
+    assert notes == [""] * 5 + ["held out"]
+
+
+def test_the_calculators_result_is_shown_like_the_others() -> None:
+    raw = json.loads((ROOT / "results/calculator.json").read_text(encoding="utf-8"))
+    page = Parsed(reproduction_page([pages.calculator_result(raw)]))
+    rows = page.tables["Improvement by homogenized variable at ε = 0.025"]
+    by_name = {row[0]: row[1:] for row in rows}
+    for column, name in (("length", "length"), ("max_depth", "max depth")):
+        numbers = by_name[name]
+        for i, source in enumerate(("t2t", "dcfg")):
+            paper = raw["paper"]["by_variable"][source][column]
+            ours = raw["ours"]["by_variable"][source][column]["mean"]
+            assert numbers[4 * i] == f"{paper:.2f}"
+            assert numbers[4 * i + 1] == f"{ours:.2f}".replace("-", "−")
+            assert numbers[4 * i + 3] == signed(ours - paper, 2)
+    costs = page.tables["Draws per kept example, DCFG"]
+    point = next(p for p in raw["costs"] if p["source"] == "dcfg")
+    assert any(f"{point['draws_per_kept']:.2f}" in row for row in costs)
+    bound = costs.index(["bound 1 + 1/ε"])
+    assert costs[bound + 1] == ["ε = 0.0125", "81.00", "–"]
+    assert "100 of 100 run" in page.text  # nobody runs a bound
+
+
+def test_the_whole_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "AUDITED", 500)
+    raw = json.loads((ROOT / "results/calculator.json").read_text(encoding="utf-8"))
+    path = pages.write_page([*everything(), raw], tmp_path / "report.html")
+    html = path.read_text(encoding="utf-8")
+    text = Parsed(html).text
+    for part in ("karel/msr against karel/uniform", "homogenized by length", "Calculator"):
+        assert part in text
+    assert len(html) - len(vega()) < 6_000_000
