@@ -236,6 +236,22 @@ def test_a_failing_pair_is_shown_first_and_what_failed_is_said(seen: Seen) -> No
     assert page.get_attribute("#status", "aria-live") == "polite"
 
 
+def test_what_is_not_as_wanted_is_framed_once_a_run_has_ended(seen: Seen) -> None:
+    page = seen.page
+    page.focus("#stage")
+    wrong = page.locator(".worlds figure").nth(1).locator(".wrong")
+    assert wrong.count() == 0
+    page.keyboard.press("End")
+    # Its markers are gone where they should lie, and it stands there facing another way.
+    left, wanted = after(WRITTEN, WORLDS[1], 99), after(TRUE, WORLDS[1], 99)
+    cells = (grid_of(left) != grid_of(wanted)).sum()
+    poses = hero_of(left) != hero_of(wanted)
+    assert poses
+    here = grid_of(left)[hero_of(left)[:2]] != grid_of(wanted)[hero_of(left)[:2]]
+    assert wrong.count() == cells + (not here)
+    assert page.locator(".worlds figure").nth(0).locator(".wrong").count() == 0
+
+
 def test_tasks_and_test_sets_can_be_browsed(seen: Seen) -> None:
     page = seen.page
     assert page.inner_text("#which-task") == "1 of 3: row 17"
@@ -343,8 +359,11 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, report: Path, width:
         box = chart.bounding_box()
         assert box is not None
         assert box["x"] + box["width"] <= width
-    wide = page.locator(".scroll").first
-    assert wide.evaluate("(box) => getComputedStyle(box).overflowX") == "auto"
+    boxes = page.query_selector_all(".scroll")
+    scrolls = [box.evaluate("(one) => one.scrollWidth > one.clientWidth") for box in boxes]
+    assert any(scrolls)  # what was trained, in all its columns
+    page.wait_for_timeout(100)
+    assert [box.evaluate("(one) => one.tabIndex === 0") for box in boxes] == scrolls
     page.close()
 
 

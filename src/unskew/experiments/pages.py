@@ -190,30 +190,7 @@ def _end(status: Status, right: bool) -> str:
 
 def calculator_result(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return the Calculator's result in the form of the others."""
-    units = {"original": "%", "kl_removed": "%"}
-    tables = []
-    for name, title in TITLES.items():
-        ours, paper = result["ours"][name], result["paper"][name]
-        columns = list(next(iter(ours.values())))
-        tables.append(
-            {
-                "title": title.rpartition(" (")[0],
-                "unit": units.get(name, "percentage points"),
-                "form": "table",
-                "rows": [source.upper() for source in ours],
-                "columns": [column.replace("_", " ") for column in columns],
-                "cells": [
-                    {
-                        "row": source.upper(),
-                        "column": column.replace("_", " "),
-                        "paper": paper[source].get(column),
-                        "ours": _estimate(ours[source][column]),
-                    }
-                    for source in ours
-                    for column in columns
-                ],
-            }
-        )
+    tables = [_calculator_table(result, name, title) for name, title in TITLES.items()]
     return {
         "experiment": result["experiment"],
         "scale": result["scale"],
@@ -223,6 +200,31 @@ def calculator_result(result: Mapping[str, Any]) -> dict[str, Any]:
         "tables": [*tables, *_cost_tables(result["costs"])],
         "seconds": result["seconds"],
         "provenance": result["provenance"],
+    }
+
+
+def _calculator_table(result: Mapping[str, Any], name: str, title: str) -> dict[str, Any]:
+    def shown(column: str) -> str:
+        return f"ε = {column}" if name == "by_epsilon" else column.replace("_", " ")
+
+    ours, paper = result["ours"][name], result["paper"][name]
+    columns = list(next(iter(ours.values())))
+    return {
+        "title": title.rpartition(" (")[0],
+        "unit": "%" if name in ("original", "kl_removed") else "percentage points",
+        "form": "table",
+        "rows": [source.upper() for source in ours],
+        "columns": [shown(column) for column in columns],
+        "cells": [
+            {
+                "row": source.upper(),
+                "column": shown(column),
+                "paper": paper[source].get(column),
+                "ours": _estimate(ours[source][column]),
+            }
+            for source in ours
+            for column in columns
+        ],
     }
 
 

@@ -1,4 +1,16 @@
+// A box is a stop for the Tab key only while there is something in it to scroll.
 (() => {
+  const mind = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+    }
+  });
+  document.querySelectorAll(".scroll").forEach((box) => mind.observe(box));
+})();
+
+// Karel's runs, one tick at a time.
+(() => {
+  if (!document.getElementById("tasks")) return;
   const { sets } = JSON.parse(document.getElementById("tasks").textContent);
   const byId = (id) => document.getElementById(id);
   const SVG = "http://www.w3.org/2000/svg";
@@ -71,7 +83,7 @@
       if (content === WALL) {
         svg.append(shape("rect", { class: "wall", x, y, width: CELL, height: CELL }));
       }
-      if (other && other.cells[cell] !== content) {
+      if (other && isWrong(world, other, cell)) {
         svg.append(shape("rect", { class: "wrong", x: x + 1, y: y + 1, width: CELL - 2, height: CELL - 2 }));
       }
       if (here) drawKarel(svg, x, y, world.facing, content !== FREE);
@@ -79,6 +91,11 @@
     });
     svg.append(shape("rect", { class: "frame", width, height }));
     return svg;
+  }
+
+  function isWrong(world, wanted, cell) {
+    const posed = world.cell === wanted.cell && world.facing === wanted.facing;
+    return world.cells[cell] !== wanted.cells[cell] || (cell === world.cell && !posed);
   }
 
   function drawKarel(svg, x, y, facing, onMarkers) {

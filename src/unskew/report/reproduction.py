@@ -90,7 +90,7 @@ def reproduction_page(
         "\n".join(parts),
         charts.specs,
         resource("reproduction.css").strip(),
-        resource("reproduction.js").strip() if tasks else "",
+        resource("reproduction.js").strip(),
     )
 
 

@@ -202,7 +202,7 @@ def trainings_html(result: Result) -> str:
         "passes": lambda t: f"{t['passes']:,.4g}",
         "pairs shown": shown_pairs,
         "time": lambda t: duration(t["seconds"]),
-        "settings": lambda t: f"{t['hash']}"[:12],
+        "hash": lambda t: f"{t['hash']}"[:12],
     }
     return _facts_table("What was trained", "model", columns, result.get("trainings") or ())
 
