@@ -16,7 +16,7 @@ from unskew.experiments.karel.lab import Exam, Lab
 from unskew.experiments.karel.plan import Cell, Experiment, Table
 from unskew.experiments.karel.scales import SCALES, find_scale
 from unskew.experiments.karel.trainings import Training, seeds_of, training
-from unskew.models.karel_reading import TEST_SETS
+from unskew.models.karel_reading import TEST_SETS, read_examples
 
 FULL, SMOKE = SCALES["full"], SCALES["smoke"]
 
@@ -103,13 +103,15 @@ def programs(batch):
 
 def test_common_programs_are_those_of_all_sets(sets):
     names = ["msr-test", "uniform-test", "narrow-0.05-0.85-G", "narrow-0.05-0.85-A"]
-    everywhere = set.intersection(*(set(programs(sets[name].examples)) for name in names))
-    assert 0 < len(everywhere) < SMOKE.tests
+    whole = {name: programs(read_examples(f"karel/{name}")) for name in names}
+    everywhere = set.intersection(*(set(each) for each in whole.values()))
+    assert len(everywhere) < len(set(whole["msr-test"]))
     for name in names:
         found = sets[name]
-        assert found.common.tolist() == [p in everywhere for p in programs(found.examples)]
-        assert found.dropped == SMOKE.tests - len(found.examples)
-    assert set(programs(sets["uniform-test"].examples)) <= set(programs(sets["msr-test"].examples))
+        mine = programs(found.examples)
+        assert mine == [whole[name][row] for row in found.rows]
+        assert found.common.tolist() == [p in everywhere for p in mine]
+        assert found.dropped == 2_500 - len(whole[name])
 
 
 def test_a_part_of_the_action_programs_has_all_lengths(sets):
@@ -174,6 +176,8 @@ def test_the_result_says_everything(result):
     assert result["tests"]["karel/msr-test"] == {"tasks": 48, "dropped": 0}
     assert result["failures"]
     assert all(each["predicted"].startswith("DEF run m(") for each in result["failures"])
+    rows = [each["row"] for each in result["failures"] if each["test"] == "karel/actions-test"]
+    assert max(rows) > SMOKE.tests, "rows are those of the whole set"
     json.dumps(result, allow_nan=False)
 
 

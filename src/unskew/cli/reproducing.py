@@ -29,6 +29,9 @@ def reproduce(
             "-o", "--output", help="Write the result to this JSON file; of all, a folder."
         ),
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write everything as one page to this .html file.")
+    ] = None,
     figure: Annotated[
         Path | None, typer.Option(help="Calculator: draw the figure to this .png or .svg file.")
     ] = None,
@@ -51,7 +54,7 @@ def reproduce(
 ) -> None:
     """Reproduce experiments of the paper; the paper's numbers stand beside ours."""
     need_torch()
-    _check(experiment, output, figure, work, only, steps)
+    _check(experiment, output, report, figure, work, only, steps)
     results: dict[str, dict[str, Any]] = {}
     with _folder(work) as folder:
         for name, result in _results(experiment, scale, folder, only, steps):
@@ -64,10 +67,14 @@ def reproduce(
         from unskew.report import write_chart
 
         write_chart(cost_figure(results[experiment]["costs"]), figure)
+    if report is not None:
+        from unskew.experiments.pages import write_page
+
+        write_page(list(results.values()), report)
     if as_json:
         found = results if experiment == ALL else results[experiment]
         typer.echo(json.dumps(found, indent=2))
-    for label, path in (("result", output), ("figure", figure)):
+    for label, path in (("result", output), ("figure", figure), ("report", report)):
         if path is not None:
             typer.echo(f"{label}: {path}", err=as_json)
 
@@ -75,6 +82,7 @@ def reproduce(
 def _check(
     experiment: str,
     output: Path | None,
+    report: Path | None,
     figure: Path | None,
     work: Path | None,
     only: list[str] | None,
@@ -97,6 +105,10 @@ def _check(
             check_writable(output / f"{name}.json" if name else output)
     if figure is not None:
         check_picture(figure, page=False)
+    if report is not None:
+        if report.suffix.lower() != ".html":
+            raise UnskewError(f"{report} is no page; give a file that ends in .html")
+        check_writable(report)
 
 
 @contextmanager

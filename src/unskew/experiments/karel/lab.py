@@ -164,6 +164,8 @@ class Lab:
         by = BY.get(exam.test, ())
         found = score(model, test.examples, beam, shown=exam.shown, by=by, misses=MISSES)
         facts = {**found.to_dict(), "dropped": test.dropped}
+        for miss in facts["misses"]:  # of the whole set, wherever it is made again
+            miss["row"] = int(test.rows[miss["row"]])
         if exam.test != PROBLEMS:  # which have one to four pairs
             facts["loss"] = mean_loss(model, test.examples, shown=found.shown)
         if test.common is not None:

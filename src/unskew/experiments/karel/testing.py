@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,6 @@ from unskew.batch import Batch
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.recipes import RECIPES
 from unskew.experiments.karel.scales import Scale
-from unskew.generation import make
 from unskew.keys import key_hashes
 from unskew.models.karel_reading import read_examples
 
@@ -29,11 +28,12 @@ def narrow_names(scale: Scale) -> list[str]:
 
 @dataclass(frozen=True)
 class TestSet:
-    """Examples, how many of the programs asked for had none, and which programs all sets have."""
+    """Examples of a set, all or some, and what is to be known of them."""
 
     examples: Batch
-    dropped: int
-    common: NDArray[np.bool_] | None  # of sets that are made of the original test programs
+    rows: NDArray[np.int64]  # where they stand in the whole set
+    dropped: int  # programs for which the whole set has no worlds
+    common: NDArray[np.bool_] | None  # whether all sets of the original test programs have it
 
 
 class TestSets:
@@ -46,12 +46,18 @@ class TestSets:
 
     def __getitem__(self, name: str) -> TestSet:
         """Return a test set."""
-        examples = self._examples(name)
-        asked = self._rows(name)
+        whole = self._whole(name)
+        rows = np.arange(len(whole))
+        if self._scale.tests is not None and self._scale.tests < len(whole):
+            rows = rows[: self._scale.tests]
+            if name == ACTIONS:  # its programs come by length: take some of each
+                rows = np.linspace(0, len(whole) - 1, self._scale.tests).astype(np.int64)
+        examples = whole.take(rows)
         common = None
         if name in self._same_programs:
             common = np.isin(key_hashes(examples, DOMAIN), self._common)
-        return TestSet(examples, 0 if asked is None else asked - len(examples), common)
+        dropped = RECIPES[name].n - len(whole) if name in RECIPES else 0
+        return TestSet(examples, rows, dropped, common)
 
     @property
     def _same_programs(self) -> list[str]:
@@ -60,31 +66,13 @@ class TestSets:
     @cached_property
     def _common(self) -> NDArray[np.uint64]:
         """Keys of the programs for which every set of them has worlds."""
-        keys = [key_hashes(self._examples(name), DOMAIN) for name in self._same_programs]
+        keys = [key_hashes(self._whole(name), DOMAIN) for name in self._same_programs]
         common = keys[0]
         for other in keys[1:]:
             common = np.intersect1d(common, other)
         return common
 
-    def _rows(self, name: str) -> int | None:
-        """Return how many programs a set is made for; None where it is a table."""
-        if name not in RECIPES:
-            return None
-        return min(RECIPES[name].n, self._scale.tests or RECIPES[name].n)
-
-    def _examples(self, name: str) -> Batch:
+    def _whole(self, name: str) -> Batch:
         if name not in self._made:
-            self._made[name] = self._make(name)
+            self._made[name] = read_examples(f"karel/{name}")
         return self._made[name]
-
-    def _make(self, name: str) -> Batch:
-        rows = self._rows(name)
-        if rows is None:
-            return read_examples(f"karel/{name}")
-        recipe = RECIPES[name]
-        if name == ACTIONS and rows < recipe.n:  # its programs come by length: take some of each
-            whole = make(recipe, 0)
-            return whole.take(np.linspace(0, len(whole) - 1, rows).astype(np.int64))
-        if recipe.given:
-            return make(replace(recipe, n=rows, shard_size=rows), 0)
-        return make(recipe, 0).head(rows)  # the very programs that the sets above are given
