@@ -150,13 +150,17 @@ def generalizes(model: Synthesizer, data: Tasks) -> float:
 
 
 def test_a_tiny_model_learns_sixteen_tasks_by_heart():
-    """Two random pairs of six are shown at a time; all six must be right in the end."""
-    model = Synthesizer(SynthesizerConfig(channels=8, blocks=1, pair=16, token=16, hidden=256))
+    """Two random pairs of six are shown at a time; all six must be right in the end.
+
+    With eight seeds of tasks, weights and batches all sixteen were right after 600 steps. After
+    300 they are not: 2 to 15 of them.
+    """
+    model = Synthesizer(SynthesizerConfig(channels=8, blocks=1, pair=16, token=16, hidden=128))
     data = tasks(16, 0, "actions", max_length=2)
     assert generalizes(model, data) < 0.3
     step = TrainingStep(
         model, Minibatches(data, 16, (2, 2)), StepConfig(batch=16, rate=5e-3, warmup=0.15)
     )
-    for number in range(300):
-        step.run(number, number / 300)
-    assert generalizes(model, data) > 0.8
+    for number in range(600):
+        step.run(number, number / 600)
+    assert generalizes(model, data) > 0.9
