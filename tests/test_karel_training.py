@@ -44,9 +44,10 @@ def test_the_rate_warms_up_and_falls_to_zero():
 
 
 def test_the_loss_falls():
+    """To 0.37 to 0.43 of what it was, with five seeds of tasks, weights and batches."""
     step = training(StepConfig(batch=16, rate=1e-2, warmup=0.1))
     losses = []
-    for number in range(40):
-        step.run(number, number / 40)
+    for number in range(80):
+        step.run(number, number / 80)
         losses.append(float(step.loss))
-    assert sum(losses[-5:]) < 0.6 * sum(losses[:5])
+    assert sum(losses[-5:]) < 0.5 * sum(losses[:5])
