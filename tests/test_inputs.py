@@ -226,10 +226,21 @@ def test_a_bad_row_of_a_file(inputs, program, said, monkeypatch):
         generate(recipe_with("given", "base.parquet"), "made")
 
 
-def test_a_row_without_a_program(inputs):
-    spoil(Path("base.parquet"), 38, None)
-    with pytest.raises(UnskewError, match=r"base\.parquet row 38 is no example of karel"):
-        generate(recipe_with("given", "base.parquet"), "made")
+@pytest.mark.parametrize(("option", "row"), [("given", 1), ("given", 38), ("exclude", 38)])
+def test_a_row_without_a_program(inputs, option, row):
+    spoil(Path("base.parquet"), row, None)
+    said = rf"^base\.parquet row {row}: there is no program; leave the row out$"
+    with pytest.raises(UnskewError, match=said):
+        generate(recipe_with(option, "base.parquet"), "made")
+
+
+def test_a_line_without_a_program(inputs):
+    lines = Path("base.jsonl").read_text().splitlines()
+    lines[40] = json.dumps({"program": None})
+    Path("base.jsonl").write_text("\n".join(lines))
+    said = r"^base\.jsonl row 41: there is no program; leave the row out$"
+    with pytest.raises(UnskewError, match=said):
+        generate(recipe_with("given", "base.jsonl"), "made")
 
 
 def test_a_bad_row_of_one_of_several_files(inputs):

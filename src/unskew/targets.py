@@ -265,6 +265,8 @@ def _read_row(row: Any, domain: Domain, where: str) -> dict[str, Any]:
     except UnskewError as error:
         raise UnskewError(f"{where}: {error}") from error
     if read is None:
+        if isinstance(row, dict) and domain.key in row and row[domain.key] is None:
+            raise UnskewError(f"{where}: there is no {domain.key}; leave the row out")
         raise UnskewError(
             f"{where} is no example of {domain.name}, though the first row is; keep them apart"
         )
