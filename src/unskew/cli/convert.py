@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from unskew.cli.data import Json, Seed, Settings, read_settings
+from unskew.cli.data import Json, Seed, Settings, print_json, read_settings
 from unskew.cli.progress import progress
 
 
@@ -43,6 +42,6 @@ def convert(
             advance=advance,
         )
     if as_json:
-        typer.echo(json.dumps({"file": str(output), "rows": rows}))
+        print_json({"file": str(output), "rows": rows})
     else:
         typer.echo(f"wrote {output} ({rows:,} examples)")

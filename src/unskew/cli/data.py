@@ -29,6 +29,22 @@ By = Annotated[
         help="A variable of the domain, a column, or my_module:my_function; repeatable.",
     ),
 ]
+Homogenize = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--homogenize",
+        metavar="VARIABLE",
+        help="Homogenize the source by this variable; given twice or more, by all of them jointly.",
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="DATASET",
+        help="Leave out the programs of this dataset or recipe; repeatable.",
+    ),
+]
 
 
 def audit(

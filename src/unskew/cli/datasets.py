@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unskew.cli.data import Json, Settings, print_json, read_settings
+from unskew.cli.data import Exclude, Homogenize, Json, Settings, print_json, read_settings
 from unskew.cli.progress import progress
 from unskew.errors import UnskewError, check_count
 
@@ -26,14 +26,7 @@ def generate(
         str, typer.Option("-o", "--output", help="Folder of the dataset, or s3://bucket/prefix.")
     ],
     n: Annotated[int | None, typer.Option("-n", help="Examples to keep; 10,000.")] = None,
-    homogenize: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--homogenize",
-            metavar="VARIABLE",
-            help="Homogenize by this variable; given twice or more, by all of them jointly.",
-        ),
-    ] = None,
+    homogenize: Homogenize = None,
     epsilon: Annotated[
         float | None,
         typer.Option("--epsilon", help="Smaller is closer to uniform and dearer; 0.025."),
@@ -52,14 +45,7 @@ def generate(
             help="A split and its examples; repeatable. No program is in two of them.",
         ),
     ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--exclude",
-            metavar="DATASET",
-            help="Leave out the programs of this dataset or recipe; repeatable.",
-        ),
-    ] = None,
+    exclude: Exclude = None,
     distinct: Annotated[
         bool, typer.Option("--distinct", help="Leave out programs that came before.")
     ] = False,

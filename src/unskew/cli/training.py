@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from unskew.cli.data import By, Json, Seed, Settings, need_torch, read_settings
+from unskew.cli.data import (
+    By,
+    Exclude,
+    Homogenize,
+    Json,
+    Seed,
+    Settings,
+    need_torch,
+    read_settings,
+)
 from unskew.cli.progress import progress
 from unskew.errors import UnskewError, check_range
 
@@ -57,25 +66,19 @@ def train(
     workers: Annotated[
         int | None, typer.Option(help="Karel: processes that make a stream; all cores but one.")
     ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--exclude",
-            metavar="DATASET",
-            help="Karel: leave out its programs; the test sets, unless given. Repeatable.",
-        ),
-    ] = None,
+    exclude: Exclude = None,
     exclude_nothing: Annotated[
-        bool, typer.Option("--exclude-nothing", help="Karel: train on test programs too.")
+        bool,
+        typer.Option(
+            "--exclude-nothing",
+            help="Karel: train on test programs too; without --exclude, those are left out.",
+        ),
     ] = False,
     check: Annotated[
         str | None, typer.Option(help="Karel: what the run is checked with; karel/msr-val.")
     ] = None,
     settings: Settings = None,
-    homogenize: Annotated[
-        list[str] | None,
-        typer.Option(metavar="VARIABLE", help="Karel: homogenize a stream by this; repeatable."),
-    ] = None,
+    homogenize: Homogenize = None,
     share: Annotated[
         list[int] | None,
         typer.Option(help="Karel: of several streams, how many parts are of each; in order."),
