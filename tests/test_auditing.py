@@ -165,11 +165,32 @@ class TestDuplicates:
     def test_a_million_whole_numbers_in_a_row(self) -> None:
         assert distinct(Batch({"n": np.arange(1_000_000)})) == 1_000_000
 
-    @pytest.mark.parametrize("values", [["a", "b"], [1, 2], [0.5, 1.5], [True, False]])
-    def test_a_missing_value_does_not_change_the_other_rows(self, values: list[Any]) -> None:
-        whole = Batch.from_arrow(pa.table({"x": pa.array(values)}))
-        holed = Batch.from_arrow(pa.table({"x": pa.array([*values, None])}))
+    @pytest.mark.parametrize(
+        ("values", "kind"),
+        [
+            (["a", ""], None),
+            ([0, 2], None),
+            ([0.0, 1.5], None),
+            ([True, False], None),
+            ([b"a", b""], None),
+            ([b"ab", b"\0\0"], pa.binary(2)),
+            ([["a"], []], None),
+        ],
+    )
+    def test_a_missing_value_does_not_change_the_other_rows(
+        self, values: list[Any], kind: Any
+    ) -> None:
+        whole = Batch.from_arrow(pa.table({"x": pa.array(values, kind)}))
+        holed = Batch.from_arrow(pa.table({"x": pa.array([*values, None], kind)}))
+        no_value = Batch.from_arrow(pa.table({"x": pa.array([None])}))
         assert distinct(whole, holed) == 3
+        assert distinct(whole, holed, no_value) == 3
+
+    @pytest.mark.parametrize("kind", [pa.int64(), pa.string(), pa.binary(2), pa.list_(pa.int8())])
+    def test_no_rows_at_all(self, kind: Any) -> None:
+        none = Batch.from_arrow(pa.table({"x": pa.array([], kind)}))
+        assert distinct(none, Batch.from_arrow(pa.table({"x": pa.array([None], kind)}))) == 1
+        assert distinct(Batch({"x": np.empty((0, 3))}), Batch({"x": np.zeros((2, 3))})) == 1
 
     def test_rows_are_the_same_in_any_slice_of_a_table(self) -> None:
         table = pa.table({"x": ["ab", "c", "ab", "c"], "y": [1, 2, 1, 2]})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -27,10 +28,12 @@ def row_hashes(batch: Batch) -> NDArray[np.uint64]:
         gaps = None
         if not isinstance(column, np.ndarray) and column.null_count:
             gaps = column.is_null().to_numpy(zero_copy_only=False)
+            without = hashes[gaps]
         data, offsets = _bytes_of(column)
         _hash_rows(data, offsets, hashes)
-        if gaps is not None:
-            hashes[gaps] ^= _MIX
+        if gaps is not None:  # the same in a column of any type, or of none
+            _hash_rows(np.empty(0, np.uint8), np.zeros(len(without) + 1, np.int64), without)
+            hashes[gaps] = without ^ _MIX
     return hashes
 
 
@@ -86,15 +89,20 @@ def _hash_rows(
 
 
 def _bytes_of(column: Column) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the rows of a column as bytes, end to end, and where each begins."""
+    """Return the rows of a column as bytes, end to end, and where each begins.
+
+    What a row without a value gives does not count, but the others must not depend on it.
+    """
     rows = len(column)
     if not isinstance(column, np.ndarray):
         import pyarrow as pa
 
         if is_text(column):
             return text_bytes(column.fill_null("") if column.null_count else column)
-        if is_binary(column) and not column.null_count:
-            return binary_rows(column)
+        if is_binary(column):
+            fixed = pa.types.is_fixed_size_binary(column.type)
+            empty = bytes(column.type.byte_width) if fixed else b""
+            return binary_rows(column.fill_null(empty) if column.null_count else column)
         if (
             pa.types.is_boolean(column.type)
             or pa.types.is_integer(column.type)
@@ -103,8 +111,9 @@ def _bytes_of(column: Column) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
             zero = pa.scalar(0, pa.int8()).cast(column.type)
             column = column.fill_null(zero).to_numpy(zero_copy_only=False)
     if isinstance(column, np.ndarray) and column.dtype != object:
-        flat = np.ascontiguousarray(column).reshape(rows, -1).view(np.uint8)
-        return flat.reshape(-1), np.arange(rows + 1, dtype=np.int64) * flat.shape[1]
+        width = column.dtype.itemsize * math.prod(column.shape[1:])
+        flat = np.ascontiguousarray(column).reshape(-1).view(np.uint8)
+        return flat, np.arange(rows + 1, dtype=np.int64) * width
     digests = [_digest(value) for value in column.tolist()]
     offsets = np.arange(rows + 1, dtype=np.int64) * 16
     return np.frombuffer(b"".join(digests), dtype=np.uint8), offsets
