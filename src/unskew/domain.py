@@ -87,7 +87,12 @@ class Domain:
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Give each variable its name; a plain function of an example becomes one."""
+        """Give each variable its name; a plain function of an example becomes one.
+
+        Where all have theirs the mapping stays: it may know more names than it lists.
+        """
+        if all(getattr(v, "name", None) == name for name, v in self.variables.items()):
+            return
         named = {name: as_variable(variable, name) for name, variable in self.variables.items()}
         object.__setattr__(self, "variables", named)
 
