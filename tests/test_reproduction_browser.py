@@ -430,6 +430,7 @@ def test_less_motion_is_respected(browser: Browser, report: Path) -> None:
     calm.close()
     lively = opened(browser, report, reduced_motion="no-preference").page
     assert lively.input_value("#speed") == "400"
+    assert lively.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "smooth"
     lively.close()
 
 
