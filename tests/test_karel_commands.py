@@ -98,17 +98,27 @@ def test_scores_are_tables_json_and_a_picture(folder):
         (["karel/msr", "--steps", "1", "--shown", "5-1"], "the smaller number first"),
         (["karel/msr", "karel/msr-val", "--steps", "1"], "karel/msr never ends; train on streams"),
         (["karel/msr", "--steps", "1", "--share", "1", "--share", "2"], "2 shares for 1 streams"),
-        (["karel/msr-val", "--steps", "1", "--share", "2"], "--share are for sources"),
+        (["karel/msr-val", "--steps", "1", "--share", "2"], "--share is for sources without end"),
+        (["karel/msr-val", "--steps", "1", "--reuse", "2"], "--reuse is for sources without end"),
+        (["karel/msr-val", "--steps", "1", "--workers", "2"], "--workers is for sources"),
+        (["karel/msr", "--steps", "1", "--workers", "0"], "workers is 0"),
+        (["karel/msr", "--steps", "1", "--reuse", "0"], "reuse is 0"),
         (["karel/msr", "calculator/dcfg", "--steps", "1"], "are of several domains"),
         (["karel/msr", "--steps", "1", "--exclude", "a", "--exclude-nothing"], "contradict"),
-        (["karel/problems", "--steps", "1", "--set", "a=1"], "are for sources"),
+        (["karel/problems", "--steps", "1", "--set", "a=1"], "--set is for sources"),
         (["nothing", "--steps", "1"], "unknown source or file 'nothing'"),
         (["karel/msr", "--steps", "1", "--seeds", "3"], "--seeds is for the Calculator"),
     ],
 )
 def test_what_cannot_be_trained_is_refused(tmp_path, arguments, said):
-    small = ("--batch", "4", "--workers", "1")
-    assert said in refusal("train", *arguments, *small, "-o", tmp_path / "run")
+    assert said in refusal("train", *arguments, "--batch", "4", "-o", tmp_path / "run")
+
+
+def test_a_recipe_says_it_all(tmp_path):
+    (tmp_path / "r.json").write_text(Recipe("karel/msr", 5).to_json())
+    few = ("--steps", "1", "-o", tmp_path / "run")
+    for option in (("--set", "pairs=3"), ("--homogenize", "size")):
+        assert "says it all" in refusal("train", tmp_path / "r.json", *option, *few)
 
 
 def test_a_seed_of_a_source_counts(folder):

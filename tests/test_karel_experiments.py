@@ -225,6 +225,18 @@ def test_a_new_question_is_put_to_the_model_that_is_there(result, work, monkeypa
     assert "actions-test" in found["scores"]
 
 
+def test_a_score_with_another_beam_is_made_again(result, work, tmp_path):
+    made, test = training("baseline", SMOKE), "while-in-while"
+    (tmp_path / "entries").mkdir()
+    path = f"entries/{made.hash}.json"
+    old = json.loads((work / path).read_text())
+    old["scores"][test]["beam"] = 1
+    (tmp_path / path).write_text(json.dumps(old))
+    (tmp_path / "runs").symlink_to(work / "runs")
+    found = Lab("smoke", tmp_path).entry(made, [Exam(test)])
+    assert found["scores"][test] == entry(work, "baseline")["scores"][test]
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"hash": "other"}'])
 def test_an_entry_of_something_else_is_refused(tmp_path, text):
     made = training("baseline", SMOKE)

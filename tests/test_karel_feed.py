@@ -1,13 +1,17 @@
 """The endless feed: the same tasks in the same order however many processes make them."""
 
+import io
+import json
 import signal
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.errors import UnskewError
+from unskew.models import karel_feed, karel_feeder
 from unskew.models.karel_feed import Feed, Place
 from unskew.models.karel_mixture import Feeds, Mixture
 from unskew.recipe import Recipe
@@ -103,13 +107,74 @@ def test_a_mixture_has_its_shares_of_every_stream_in_its_order():
     assert same((first[0][75:], first[1][75:]), other)
 
 
-@pytest.mark.parametrize(("n", "shares"), [(7, (1, 1, 1)), (65_536, (3, 1)), (10, (1, 99))])
+@pytest.mark.parametrize(
+    ("n", "shares"), [(7, (1, 1, 1)), (65_536, (3, 1)), (10, (1, 99)), (512, (10_000, 1))]
+)
 def test_the_shares_of_a_mixture_are_all_there_is(n, shares):
+    """However small a share is: what one chunk leaves over comes in a later one."""
     recipes = (RECIPE, ACTIONS, Recipe("karel/uniform", 1))[: len(shares)]
-    rows = Mixture(recipes, shares).rows(n)
-    assert sum(rows) == n
-    for k, share in zip(rows, shares, strict=True):
-        assert abs(k - n * share / sum(shares)) < 1
+    mixture, total = Mixture(recipes, shares), np.zeros(len(shares))
+    for number in range(50):
+        rows = mixture.rows(n, number)
+        assert sum(rows) == n
+        total += rows
+        assert (np.abs(total - (number + 1) * n * np.array(shares) / sum(shares)) < 2).all()
+    assert (total > 0).all()
+
+
+def test_streams_of_one_source_have_nothing_in_common():
+    with pytest.raises(UnskewError, match="give each its own seed"):
+        Mixture((RECIPE, replace(RECIPE, exclude=("karel/msr-val",))))
+    mixture = Mixture.of([RECIPE, RECIPE])
+    assert mixture.recipes[0] == RECIPE
+    feeds = Feeds(mixture, 1)
+    try:
+        _, worlds = feeds.take(400)
+    finally:
+        feeds.close()
+    assert not {w.tobytes() for w in worlds[:200]} & {w.tobytes() for w in worlds[200:]}
+
+
+EMPTY = (np.empty((0, 1), np.uint8), np.empty((0, 1, 2, 260), np.uint8))
+
+
+def test_a_block_of_which_nothing_is_kept_is_sent_as_such(monkeypatch):
+    """As homogenizing at a small ε leaves them; the blocks after it still come in their order."""
+    full = Stream(ACTIONS).block(0)
+
+    def block(_, number):
+        if number == 2:
+            raise KeyboardInterrupt
+        return full.head(0 if number == 0 else 5)
+
+    monkeypatch.setattr(Stream, "block", block)
+    task = {"recipe": ACTIONS.to_dict(), "pilot": None, "block": 0, "parts": 1}
+    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(task) + "\n"))
+    out = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(out))
+    karel_feeder.main()
+    frames = io.BytesIO(out.getvalue())
+    sizes = [len(karel_feeder.receive(frames)[0]) for _ in range(2)]
+    assert sizes == [0, 5]
+    assert karel_feeder.receive(frames) is None
+
+
+def test_blocks_of_which_nothing_is_kept_are_passed_over():
+    with Feed(RECIPE, 1) as feed:
+        programs, worlds = feed.take(3)
+        feed.place, feed._rest = Place(), None
+        feed._blocks = iter([EMPTY, EMPTY, (programs, worlds)])
+        again = feed.take(2)
+        assert same(again, (programs[:2], worlds[:2]))
+        assert feed.place == Place(2, 2)
+
+
+def test_a_stream_of_which_nothing_is_kept_is_given_up(monkeypatch):
+    monkeypatch.setattr(karel_feed, "IN_VAIN", 3)
+    with Feed(RECIPE, 1) as feed:
+        feed._blocks = iter([EMPTY] * 9)
+        with pytest.raises(UnskewError, match="nothing kept in 3 blocks; raise epsilon"):
+            feed.take(1)
 
 
 def test_a_mixture_that_goes_on_is_the_same():

@@ -19,7 +19,7 @@ from unskew.models import karel_run
 from unskew.models.checkpoint import load_checkpoint
 from unskew.models.karel import SynthesizerConfig
 from unskew.models.karel_data import Minibatches, Tasks
-from unskew.models.karel_mixture import Mixture
+from unskew.models.karel_mixture import Feeds, Mixture
 from unskew.models.karel_rounds import Rounds
 from unskew.models.karel_run import MODEL, RunConfig, load_synthesizer, train
 from unskew.models.karel_solving import solve
@@ -186,6 +186,16 @@ def test_longer_programs_than_before_get_a_new_layout():
         assert (needed <= batches._inner.limits).all()
     finally:
         batches.close()
+
+
+@pytest.mark.parametrize("error", [MemoryError("no memory"), ValueError("what")])
+def test_a_stream_that_breaks_in_any_way_ends_the_run(monkeypatch, error):
+    def broken(*_):
+        raise error
+
+    monkeypatch.setattr(Feeds, "take", broken)
+    with pytest.raises(UnskewError, match=f"the stream ended .{type(error).__name__}"):
+        rounds()
 
 
 def test_training_on_a_feed_is_stopped_and_goes_on(tmp_path):

@@ -253,3 +253,13 @@ def test_iterators_have_the_methods_that_stateful_loaders_call():
     first(one, 1_500)
     other.load_state_dict(json.loads(json.dumps(one.state_dict())))
     assert first(other, 30) == first(one, 30)
+
+
+def test_a_pilot_can_be_handed_on():
+    """As JSON, tuples of two variables and all: the same examples, and no sample drawn again."""
+    recipe = Recipe("calculator/dcfg", 1, homogenize=("length", "parentheses"), seed=6)
+    first = Stream(recipe)
+    again = Stream(recipe, pilot=json.loads(json.dumps(first.pilot)))
+    for number in range(3):
+        assert list(first.block(number).examples()) == list(again.block(number).examples())
+    assert Stream(Recipe("calculator/dcfg", 1)).pilot is None

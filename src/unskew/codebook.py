@@ -12,7 +12,7 @@ from unskew.errors import UnskewError
 from unskew.salient import SalientVariable, Values, check_support
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
 MAX_VALUES = 100_000  # past this a variable is an identifier, not a feature
 _MAX_SPAN = 1 << 20  # integers this far apart are looked up in a table, not in a dict
@@ -32,6 +32,11 @@ class Codebook:
         self._table: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         for value in variable.support or ():
             self._add(value)
+
+    def learn(self, values: Iterable[Hashable]) -> None:
+        """Number values in this order, those that are known already excepted."""
+        for value in values:
+            self._code(value)
 
     def encode(self, values: Values) -> NDArray[np.int64]:
         """Return the code of each value; unseen ones join a support that grows."""

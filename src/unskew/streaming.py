@@ -20,7 +20,7 @@ from unskew.batch import Batch
 from unskew.codebook import Codebook
 from unskew.errors import HealthWarning, UnskewError, check_count, check_range
 from unskew.generation import make
-from unskew.keys import restricted
+from unskew.keys import not_wanted, restricted
 from unskew.names import domain_of, find_source, find_variables
 from unskew.recipe import Recipe
 from unskew.salient import describe, joint
@@ -42,9 +42,18 @@ class Stream(Iterator[Any]):
     """
 
     def __init__(
-        self, recipe: Recipe, part: int = 0, parts: int = 1, state: Mapping[str, Any] | None = None
+        self,
+        recipe: Recipe,
+        part: int = 0,
+        parts: int = 1,
+        state: Mapping[str, Any] | None = None,
+        *,
+        pilot: Mapping[str, Any] | None = None,
     ) -> None:
-        """Stand before the first example of a part, or where ``state`` says."""
+        """Stand before the first example of a part, or where ``state`` says.
+
+        ``pilot`` is that of another stream of the recipe; it saves drawing one.
+        """
         check_count("parts", parts, "have at least one")
         check_range("part", part, 0, parts - 1, step="count parts from 0")
         if recipe.given:
@@ -58,7 +67,7 @@ class Stream(Iterator[Any]):
         self.recipe, self.part, self.parts = recipe, part, parts
         found = find_source(recipe.source, recipe.parameters)
         self._source = restricted(found, recipe, 0, make)
-        self._chances = _pilot(recipe) if recipe.homogenize else None
+        self._pilot = _Pilot(recipe, pilot or _counted(recipe)) if recipe.homogenize else None
         self._block, self._row, self._yielded = part, 0, 0
         self._examples: list[Any] | None = None  # of the block, once it is made
         if state is not None:
@@ -148,16 +157,28 @@ class Stream(Iterator[Any]):
         recipe = self.recipe
         rng = generator(recipe.seed, recipe.source, "stream", number)
         batch, _ = self._source.draw(rng, BLOCK)
-        if self._chances is None:
+        if self._pilot is None:
             return batch
-        chances = self._chances(batch)
+        chances = self._pilot.chances(batch)
         accept = generator(recipe.seed, recipe.source, "stream accept", number)
         return batch.filter(accept.random(len(batch)) < chances)
+
+    def excluded_share(self) -> float:
+        """Return what share of the first draws is left out because an excluded dataset has it."""
+        rng = generator(self.recipe.seed, self.recipe.source, "stream", 0)
+        batch, dropped = self._source.draw(rng, BLOCK)
+        left_out = sum(dropped[reason] for reason in not_wanted(self.recipe))
+        return left_out / (left_out + len(batch))
+
+    @property
+    def pilot(self) -> Mapping[str, Any] | None:
+        """Return the counts that decide what homogenizing keeps, ready for JSON."""
+        return self._pilot.counted if self._pilot is not None else None
 
     def item(self, number: int) -> Any:
         """Return an example by its number, without those before it."""
         check_range("item", number, 0, step="count from 0")
-        if self._chances is not None:
+        if self._pilot is not None:
             raise UnskewError(
                 "items of a homogenized stream have no numbers: what is kept is known block by "
                 "block; leave homogenize out, or iterate"
@@ -179,34 +200,44 @@ def _of(recipe: Recipe) -> str:
     return replace(recipe, n=1, shard_size=1).hash
 
 
-class _pilot:  # noqa: N801 - a function that remembers a table
+def _counted(recipe: Recipe) -> dict[str, Any]:
+    """Draw a pilot sample and count the values of what is homogenized, declared ones too."""
+    variable = joint(find_variables(recipe.homogenize, domain_of(recipe.source)))
+    source = restricted(find_source(recipe.source, recipe.parameters), recipe, 0, make)
+    rng = generator(recipe.seed, recipe.source, "stream pilot")
+    codebook = Codebook(variable)
+    counts = np.zeros(0, dtype=np.int64)
+    left = PILOT
+    while left > 0:
+        batch, _ = source.draw(rng, min(left, source.chunk))
+        codes = codebook.encode(variable.measure(batch))
+        grown = np.bincount(codes, minlength=len(codebook.values))
+        grown[: len(counts)] += counts
+        counts, left = grown, left - len(batch)
+    return {"values": codebook.values, "counts": counts.tolist()}
+
+
+class _Pilot:
     """How likely a row is kept: (min p + ε) / (p(x) + ε), p counted in a pilot sample."""
 
-    def __init__(self, recipe: Recipe) -> None:
-        variable = joint(find_variables(recipe.homogenize, domain_of(recipe.source)))
-        source = restricted(find_source(recipe.source, recipe.parameters), recipe, 0, make)
-        rng = generator(recipe.seed, recipe.source, "stream pilot")
-        codebook = Codebook(variable)
-        counts = np.zeros(0, dtype=np.int64)
-        left = PILOT
-        while left > 0:
-            batch, _ = source.draw(rng, min(left, source.chunk))
-            codes = codebook.encode(variable.measure(batch))
-            grown = np.bincount(codes, minlength=len(codebook.values))
-            grown[: len(counts)] += counts
-            counts, left = grown, left - len(batch)
+    def __init__(self, recipe: Recipe, counted: Mapping[str, Any]) -> None:
+        self.counted = counted
+        self._variable = joint(find_variables(recipe.homogenize, domain_of(recipe.source)))
+        # A value of several variables is a tuple, which JSON makes a list.
+        values = [tuple(v) if isinstance(v, list) else v for v in counted["values"]]
+        counts = np.array(counted["counts"])
         p = counts / counts.sum()
-        self._known = len(codebook.values)
-        never = [value for value, count in zip(codebook.values, counts, strict=True) if not count]
-        _judge(variable.name, p, never, recipe.epsilon)
-        self._chances = acceptance(p, recipe.epsilon)
-        self._codebook, self._variable = codebook, variable
+        never = [value for value, count in zip(values, counts, strict=True) if not count]
+        _judge(self._variable.name, p, never, recipe.epsilon)
+        self._acceptance = acceptance(p, recipe.epsilon)
+        self._codebook = Codebook(self._variable)
+        self._codebook.learn(values)
 
-    def __call__(self, batch: Batch) -> NDArray[np.float64]:
+    def chances(self, batch: Batch) -> NDArray[np.float64]:
         codes = self._codebook.encode(self._variable.measure(batch))
         found = np.ones(len(codes))
-        known = codes < self._known  # a value that the pilot did not have is rare: it is kept
-        found[known] = self._chances[codes[known]]
+        known = codes < len(self._acceptance)  # what the pilot did not have is rare: it is kept
+        found[known] = self._acceptance[codes[known]]
         return found
 
 

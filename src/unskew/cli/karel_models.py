@@ -37,7 +37,7 @@ class TrainOptions:
     seed: int
     shown: str
     pair: int
-    reuse: int
+    reuse: int | None
     workers: int | None
     excluded: tuple[str, ...]
     check: str | None
@@ -98,15 +98,11 @@ def _data(
     if streams and len(streams) < len(options.datasets):
         raise UnskewError(f"{streams[0]} never ends; train on streams alone, or on datasets")
     if streams:
-        mixture = Mixture(
-            tuple(_stream_recipe(options, name) for name in streams), tuple(options.shares)
-        )
-        _say_streams(mixture, options, ranks)
-        return endless(mixture, step, reuse=options.reuse, workers=options.workers, ranks=ranks)
-    if options.settings or options.homogenize or options.shares:
-        raise UnskewError(
-            "--set, --homogenize and --share are for sources; datasets are as they are"
-        )
+        mixture = Mixture.of([_stream_recipe(options, name) for name in streams], options.shares)
+        reuse = 1 if options.reuse is None else options.reuse
+        _say_streams(mixture, reuse, ranks)
+        return endless(mixture, step, reuse=reuse, workers=options.workers, ranks=ranks)
+    _refuse_of_streams(options)
     read = read_tasks(options.datasets, options.excluded)
     _say(ranks, f"{len(read.tasks):,} examples of {', '.join(read.names)}")
     if options.excluded:
@@ -115,14 +111,36 @@ def _data(
     return fixed(read.tasks, step, ranks)
 
 
-def _say_streams(mixture: Mixture, options: TrainOptions, ranks: Ranks) -> None:
+def _refuse_of_streams(options: TrainOptions) -> None:
+    """Refuse what is said of streams where there is none: it would be ignored."""
+    given = {
+        "set": options.settings,
+        "homogenize": options.homogenize,
+        "share": options.shares,
+        "reuse": options.reuse is not None,
+        "workers": options.workers is not None,
+    }
+    for name in (name for name, value in given.items() if value):
+        raise UnskewError(f"--{name} is for sources without end; leave it out, or give a source")
+
+
+def _say_streams(mixture: Mixture, reuse: int, ranks: Ranks) -> None:
+    from unskew.streaming import Stream
+
     sources = [recipe.source for recipe in mixture.recipes]
     if len(sources) > 1:
         sources = [f"{name} ({n})" for name, n in zip(sources, mixture.shares, strict=True)]
     named = " and ".join(sources)
-    _say(ranks, f"an endless stream of {named}, each example used {_times(options.reuse)}")
-    without = ", ".join(dict.fromkeys(name for each in mixture.recipes for name in each.exclude))
-    _say(ranks, f"without the programs of {without}" if without else "test programs and all")
+    _say(ranks, f"an endless stream of {named}, each example used {_times(reuse)}")
+    for recipe in mixture.recipes if ranks.first else ():
+        if not recipe.exclude:
+            _say(ranks, f"{recipe.source}: test programs and all")
+            continue
+        share = 100 * Stream(recipe).excluded_share()
+        have = ", ".join(recipe.exclude)
+        _say(
+            ranks, f"{recipe.source}: about {share:.0f} % are left out: {have} have their programs"
+        )
 
 
 def _stream_recipe(options: TrainOptions, name: str) -> Recipe:
@@ -132,6 +150,8 @@ def _stream_recipe(options: TrainOptions, name: str) -> Recipe:
     from unskew.recipe import Recipe
 
     if name.endswith(".json"):
+        if options.settings or options.homogenize:
+            raise UnskewError(f"{name} is a recipe and says it all; leave out --set, --homogenize")
         recipe = Recipe.read(Path(name))
         return replace(recipe, exclude=tuple(dict.fromkeys((*recipe.exclude, *options.excluded))))
     chosen = find_source(name, options.settings).parameters

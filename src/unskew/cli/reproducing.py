@@ -13,9 +13,9 @@ import typer
 
 from unskew.cli.data import Json, need_torch
 from unskew.cli.progress import Advance, progress
-from unskew.errors import UnskewError
+from unskew.errors import UnskewError, unknown
 
-ALL = "all"
+ALL, NONE = "all", "none"
 
 
 def reproduce(
@@ -130,6 +130,8 @@ def _results(
     names = (
         [experiment] if experiment != ALL else [n for n in EXPERIMENTS if n in KAREL or not only]
     )
+    if only:
+        _check_only(only, [load_experiment(name) for name in names], scale)
     lab = None
     for name in names:
         found = load_experiment(name)
@@ -144,6 +146,19 @@ def _results(
             lab = lab or Lab(scale, work)
             lab.say = _say(Say, advance)
             yield name, found.run(lab, only)
+
+
+def _check_only(only: list[str], experiments: list[Any], scale: str) -> None:
+    """Refuse a model that no experiment has: nothing would be trained, without a word."""
+    from unskew.experiments.karel.scales import find_scale
+    from unskew.experiments.karel.trainings import seeds_of
+
+    size = find_scale(scale)
+    models = dict.fromkeys(model for each in experiments for model in each.models(size))
+    seeds = [f"{model}:{seed}" for model in models for seed in seeds_of(model, size)]
+    for name in only:
+        if name not in (NONE, *models, *seeds):
+            raise unknown("model", name, (NONE, *models, *seeds))
 
 
 def _say(kind: Any, advance: Advance) -> Any:

@@ -96,7 +96,7 @@ def train(
         excluded = () if exclude_nothing else tuple(exclude or TEST_SETS)
         options = TrainOptions(
             datasets, output, minutes, steps, _or(batch, 2048), _or(rate, 1e-3), seed,
-            "5" if shown is None else shown, _or(pair, 512), _or(reuse, 1), workers, excluded,
+            "5" if shown is None else shown, _or(pair, 512), reuse, workers, excluded,
             check, read_settings(settings), tuple(homogenize or ()), tuple(share or ()),
         )  # fmt: skip
         train_karel(options)

@@ -12,10 +12,11 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from unskew.errors import UnskewError, check_count
 from unskew.models.karel_feeder import receive
 from unskew.recipe import Recipe
-from unskew.streaming import Stream
+from unskew.streaming import IN_VAIN, Stream
 
 AHEAD = 4  # blocks that each process may be ahead
 Arrays = tuple[NDArray[np.uint8], NDArray[np.uint8]]  # programs (n, width), worlds (n, k, 2, 260)
@@ -48,10 +49,11 @@ class Feed:
     ) -> None:
         """Start the processes; they begin at ``place`` and take every ``stride``-th block."""
         check_count("workers", workers, "use at least one")
-        Stream(recipe)  # what cannot be run is refused here, not in a process
+        whole = Stream(recipe)  # what cannot be run is refused here, not in a process
         self.place, self._stride = place, stride
         self._crew = [
-            _start(recipe, place.block + i * stride, workers * stride) for i in range(workers)
+            _start(recipe, whole.pilot, place.block + i * stride, workers * stride)
+            for i in range(workers)
         ]
         self._queues: list[queue.Queue[Arrays | str]] = [queue.Queue(AHEAD) for _ in self._crew]
         self._open = True
@@ -64,9 +66,16 @@ class Feed:
         """Return the next n tasks, programs padded to the longest of them."""
         programs, worlds, have = [], [], 0
         block, row = self.place.block, self.place.row
+        in_vain = 0
         while have < n:
             if self._rest is None:
                 self._rest = next(self._blocks)
+            if len(self._rest[0]) == 0:  # of a homogenized block nothing may be kept
+                block, self._rest, in_vain = block + self._stride, None, in_vain + 1
+                if in_vain == IN_VAIN:
+                    raise UnskewError(f"nothing kept in {in_vain:,} blocks; raise epsilon")
+                continue
+            in_vain = 0
             rows = slice(row, row + n - have)
             programs.append(self._rest[0][rows])
             worlds.append(self._rest[1][rows])
@@ -125,7 +134,9 @@ class Feed:
             ready.put(ended)
 
 
-def _start(recipe: Recipe, block: int, parts: int) -> subprocess.Popen[bytes]:
+def _start(
+    recipe: Recipe, pilot: Mapping[str, Any] | None, block: int, parts: int
+) -> subprocess.Popen[bytes]:
     """Start a process that makes every so many-th block from the given one on."""
     # One thread each: they share the machine.
     environment = {**os.environ, "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -136,7 +147,7 @@ def _start(recipe: Recipe, block: int, parts: int) -> subprocess.Popen[bytes]:
         env=environment,
         start_new_session=True,  # an interrupt from the keyboard is not for it
     )
-    task = {"recipe": recipe.to_dict(), "block": block, "parts": parts}
+    task = {"recipe": recipe.to_dict(), "pilot": pilot, "block": block, "parts": parts}
     if process.stdin is not None:
         process.stdin.write(json.dumps(task).encode() + b"\n")
         process.stdin.flush()

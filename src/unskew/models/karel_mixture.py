@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from unskew.errors import UnskewError, check_count
 from unskew.models.karel_feed import Arrays, Feed, Place
 from unskew.recipe import Recipe
+from unskew.streams import stream
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,35 @@ class Mixture:
             )
         for share in self.shares:
             check_count("share", share)
+        if len({(recipe.source, recipe.seed) for recipe in self.recipes}) < len(self.recipes):
+            raise UnskewError(
+                "streams of one source and seed have examples in common; give each its own seed"
+            )
 
-    def rows(self, n: int) -> list[int]:
-        """Return how many of n tasks are of each recipe; the shares, rounded."""
-        ends = [round(n * end / sum(self.shares)) for end in accumulate(self.shares, initial=0)]
-        return [stop - start for start, stop in pairwise(ends)]
+    @classmethod
+    def of(cls, recipes: Sequence[Recipe], shares: Sequence[int] = ()) -> Mixture:
+        """Mix recipes that may be of one source and seed: each gets draws of its own."""
+        apart = [
+            replace(recipe, seed=int(stream(recipe.seed, "mixture", i).integers(2**31)))
+            for i, recipe in enumerate(recipes)
+        ]
+        return cls((*recipes[:1], *apart[1:]), tuple(shares))
+
+    def rows(self, n: int, number: int = 0) -> list[int]:
+        """Return how many of n tasks are of each recipe, in the chunk of this number.
+
+        What the shares leave over in one chunk comes in a later one; the largest has the rest.
+        """
+        whole = sum(self.shares)
+        rows = [n * share // whole for share in self.shares]
+        for i, share in enumerate(self.shares):
+            left = n * share % whole
+            rows[i] += (number + 1) * left // whole - number * left // whole
+        largest = self.shares.index(max(self.shares))
+        rows[largest] += n - sum(rows)
+        if rows[largest] < 0:
+            raise UnskewError(f"{n} tasks cannot be mixed of {len(rows)} streams; raise --batch")
+        return rows
 
     def facts(self) -> dict[str, Any]:
         """Name the streams, as the settings of a run have them."""
@@ -59,11 +83,15 @@ class Feeds:
         workers: int,
         places: Sequence[Place] | None = None,
         *,
+        number: int = 0,
         rank: int = 0,
         stride: int = 1,
     ) -> None:
-        """Start the processes; of several ranks each takes every ``stride``-th block."""
-        self._mixture = mixture
+        """Start the processes, before the chunk of this number.
+
+        Of several ranks each takes every ``stride``-th block.
+        """
+        self._mixture, self._number = mixture, number
         starts = places or [Place(rank)] * len(mixture.recipes)
         self._feeds: list[Feed] = []
         try:
@@ -80,7 +108,8 @@ class Feeds:
 
     def take(self, n: int) -> Arrays:
         """Return the next n tasks, those of one recipe after those of another."""
-        rows = self._mixture.rows(n)
+        rows = self._mixture.rows(n, self._number)
+        self._number += 1
         parts = [feed.take(k) for feed, k in zip(self._feeds, rows, strict=True) if k]
         pairs = {worlds.shape[1] for _, worlds in parts}
         if len(pairs) > 1:

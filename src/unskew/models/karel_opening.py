@@ -39,7 +39,7 @@ def endless(
     ranks: Ranks = ALONE,
 ) -> tuple[OpenBatches, dict[str, Any]]:
     """Open streams that are made beside the training, by all cores but one unless said."""
-    crew = workers or max(1, (os.cpu_count() or 2) - 1)
+    crew = max(1, (os.cpu_count() or 2) - 1) if workers is None else workers
 
     def rounds(number: int, state: Mapping[str, Any] | None) -> Batches:
         return Rounds(

@@ -60,13 +60,19 @@ class Rounds:
         self.chunk = batches * mine
         self._reuse = reuse
         starts = [Place(**place) for place in state["places"]] if state else None
-        self._feeds = Feeds(mixture, workers, starts, rank=ranks.rank, stride=ranks.size)
+        self._round = number // (reuse * batches)
+        self._feeds = Feeds(
+            mixture, workers, starts, number=self._round, rank=ranks.rank, stride=ranks.size
+        )
         self._places: deque[list[Place]] = deque()
         self._device = device
         self._ready: queue.Queue[tuple[list[Place], Tasks] | UnskewError] = queue.Queue(1)
         threading.Thread(target=self._fetch, daemon=True).start()
-        self._round = number // (reuse * self.chunk // mine)
-        self.tasks = self._filled()
+        try:
+            self.tasks = self._filled()
+        except UnskewError:
+            self.close()
+            raise
         # Four σ of the number of tasks longer than any one length.
         spare = math.ceil(2 * math.sqrt(2 * len(self.tasks)))
         own = int(stream(seed, "rank", ranks.rank).integers(2**62))
@@ -151,6 +157,9 @@ class Rounds:
                 self._ready.put((places, self._copied(Tasks(wide, torch.from_numpy(worlds)))))
         except UnskewError as error:
             self._ready.put(error)
+        except Exception as error:  # the run waits for this thread: it must hear of anything
+            said = f"the stream ended ({type(error).__name__}: {error}); run the same command again"
+            self._ready.put(UnskewError(said))
 
     def _copied(self, tasks: Tasks) -> Tasks:
         """Copy tasks to the device beside what it computes."""

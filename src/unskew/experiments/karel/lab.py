@@ -71,7 +71,10 @@ class Lab:
     def entry(self, training: Training, exams: Iterable[Exam]) -> dict[str, Any]:
         """Return a model's entry with these scores, training and scoring what is missing."""
         found = self.known(training)
-        missing = [exam for exam in exams if exam.key not in found.get("scores", {})]
+        scores = found.get("scores", {})
+        missing = [
+            exam for exam in exams if scores.get(exam.key, {}).get("beam") != self._beam(exam)
+        ]
         if found and not missing:
             return found
         model = self._trained(training)
@@ -157,10 +160,13 @@ class Lab:
         folders = [self.work / "data" / recipe.hash for recipe in training.sets]
         return sum(len(Dataset.open(folder)) for folder in folders)
 
+    def _beam(self, exam: Exam) -> int:
+        return self.scale.wide_beam if exam.test in WIDE else self.scale.beam
+
     def _score(self, model: Synthesizer, exam: Exam) -> dict[str, Any]:
         """Score a model, and note on which tasks it fails and what it says there."""
         test = self.tests[exam.test]
-        beam = self.scale.wide_beam if exam.test in WIDE else self.scale.beam
+        beam = self._beam(exam)
         by = BY.get(exam.test, ())
         found = score(model, test.examples, beam, shown=exam.shown, by=by, misses=MISSES)
         facts = {**found.to_dict(), "dropped": test.dropped}

@@ -72,6 +72,10 @@ class Experiment:
             "provenance": trained[0]["provenance"] if trained else provenance(),
         }
 
+    def models(self, scale: Scale) -> list[str]:
+        """Return the models that the tables at a scale are about."""
+        return list(_wanted(self.tables(scale)))
+
     def result(
         self, scale: str, tables: Sequence[Table], entries: dict[str, list[dict[str, Any]]]
     ) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def _streamed(
     """Train on an endless mixture."""
 
     def make(scale: Scale, seed: int) -> Training:
-        mixture = Mixture(tuple(replace(recipe, seed=seed) for recipe in recipes), shares)
+        mixture = Mixture.of([replace(recipe, seed=seed) for recipe in recipes], shares)
         step = StepConfig(scale.batch, shown, scale.rate, seed=seed)
         model = replace(scale.model, seed=seed)
         return Training("", seed, model, step, length(scale), mixture=mixture, reuse=scale.reuse)
