@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := demo
 
-.PHONY: help demo test check format test-long test-gpu test-gym browser bench docs docs-numbers kernels clean
+.PHONY: help demo test check format test-long test-gpu test-gym browser bench docs docs-numbers screenshot kernels clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -61,6 +61,9 @@ docs-numbers: $(VENV)/test-ready ## write the numbers of README and docs from re
 
 docs: docs-numbers ## write those, and commands and functions from the code itself
 	$(BIN)/python -m docs.reference
+
+screenshot: $(VENV)/test-ready browser ## draw the picture of the report for the README
+	$(BIN)/python -m docs.screenshot
 
 kernels: ## forget compiled kernels: Numba does not notice a change in another file
 	find src -name '*.nb[ic]' -delete

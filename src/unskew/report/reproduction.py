@@ -205,10 +205,11 @@ def _table(table: Table, charts: _Charts) -> str:
     heading = f"<h3>{escape(words.shown(table['title'], LONGEST))}</h3>"
     missing = not_run(table)
     note = f'<p class="doc">{words.some(len(missing), "cell")} not run.</p>' if missing else ""
-    drawable = any(cell["ours"] is not None for cell in table["cells"])
-    if table["form"] == "table" or not drawable:
+    if table["form"] == "table":
         return heading + note + table_html(table)
-    if table["form"] == "heatmap":
+    if len(missing) == len(table["cells"]):
+        drawn = ""  # there is nothing to draw yet
+    elif table["form"] == "heatmap":
         drawn = charts.add(table_heatmap(table), wide=f"{table['title']}, heatmap")
     else:
         drawn = charts.add(lines_chart(table))
