@@ -7,6 +7,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,24 @@ def test_batches_are_counted_together() -> None:
 # Duplicates.
 
 
+class Point:
+    def __init__(self, n: Any) -> None:
+        self.n = n
+
+
+class Slotted:
+    __slots__ = ("n",)
+
+    def __init__(self, n: Any) -> None:
+        self.n = n
+
+
+@dataclass
+class Grid:
+    cells: np.ndarray
+    note: str = field(default="", compare=False)
+
+
 def distinct(*batches: Batch) -> int:
     auditor = Auditor([as_variable(constant)])
     for batch in batches:
@@ -149,6 +168,41 @@ class TestDuplicates:
         other[2500] = 1
         self.check([zeros, other, zeros.copy()], [0, 1, 0])
         self.check([np.array([1.0]), np.array([1 + 1e-12])], [0, 1])
+        self.check([np.array([Point(1)]), np.array([Point(2)]), np.array([Point(1)])], [0, 1, 0])
+
+    def test_tensors_by_all_their_numbers(self) -> None:
+        torch = pytest.importorskip("torch")
+        zeros, other = torch.zeros(5000), torch.zeros(5000)
+        other[2500] = 1
+        self.check([zeros, other, zeros.clone()], [0, 1, 0])
+        self.check([zeros.bfloat16(), zeros.bfloat16(), zeros], [0, 0, 1])  # no array can hold it
+
+    def test_objects_by_what_they_hold(self) -> None:
+        """Not by where they lie: that place is another object's when they are gone."""
+        numbers = np.random.default_rng(4).integers(0, 900, size=5000).tolist()
+        for kind in (Point, Slotted):
+            self.check([kind(n) for n in numbers], numbers)
+            found = audit((kind(n) for n in numbers), by=constant)  # none is kept
+            assert found.distinct == len(set(numbers))
+        self.check([Point(1), Slotted(1), Point(Point(1)), Point(Point(1))], [0, 1, 2, 2])
+
+    def test_objects_that_hold_themselves(self) -> None:
+        ring, other = Point(1), Point(2)
+        ring.n, other.n = [ring, 1], [other, 2]  # type: ignore[assignment]
+        same = Point(1)
+        same.n = [same, 1]  # type: ignore[assignment]
+        loop: list[Any] = [1]
+        loop.append(loop)
+        self.check([ring, other, same, loop, loop], [0, 1, 0, 2, 2])
+
+    def test_data_classes_by_all_their_numbers(self) -> None:
+        grids = [Grid(np.zeros(5000), str(i)) for i in range(3)]
+        grids[1].cells[2500] = 1
+        self.check(grids, [0, 1, 0])
+
+    def test_numbers_of_numpy_are_numbers(self) -> None:
+        self.check([1, np.int64(1), np.uint8(1), 1.5, np.float64(1.5), np.bool_(True), True],
+                   [0, 0, 0, 1, 1, 2, 2])  # fmt: skip
 
     def test_columns(self) -> None:
         rng = np.random.default_rng(3)
