@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -302,6 +303,46 @@ def test_good_datasets_have_no_fault(fields, tmp_path):
     found = verify(made.folder, make=make)
     assert (found.faults, found.skipped) == ([], [])
     assert found.rows == len(made)
+
+
+SELDOM = """
+def lists(rng):
+    tags = [{"name": "x", "by": None}] if rng.random() < 0.02 else []
+    return {"n": int(rng.integers(9)), "tags": tags}
+
+def two_types(rng):
+    note = 7 if rng.random() < 0.5 else "x"
+    return {"n": rng.random(), "note": note if rng.random() < 0.01 else None}
+"""
+
+
+@pytest.fixture
+def seldom(tmp_path, monkeypatch) -> Iterator[Callable[[str], tuple[set[str], list[str]]]]:
+    """Make a dataset of a sampler whose values are there seldom; return its types and faults."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Path("seldom.py").write_text(SELDOM)
+
+    def check(name: str) -> tuple[set[str], list[str]]:
+        made = generate(Recipe(f"seldom:{name}", 400, shard_size=10), "made")
+        types = {str(pq.read_schema(part).types[1]) for part in made.parts}
+        return types, verify("made", make=make).faults
+
+    yield check
+    sys.modules.pop("seldom", None)
+
+
+def test_lists_that_are_all_empty_in_a_part_are_no_fault(seldom):
+    types, faults = seldom("lists")
+    assert len(types) == 2
+    assert faults == []
+
+
+def test_two_types_are_a_fault_though_most_parts_have_none(seldom):
+    types, faults = seldom("two_types")
+    assert types == {"null", "int64", "string"}
+    assert faults
+    assert all("columns n double, note" in fault for fault in faults)
 
 
 def test_a_given_dataset_whose_input_has_changed_is_not_made_again(tmp_path, monkeypatch):

@@ -161,23 +161,32 @@ def _check_schemas(whole: Sequence[Whole], found: Verified) -> None:
     """Compare the columns and their types over all parts; what most have is taken as right."""
     if not whole:
         return
-    usual = Counter(part.footer.schema for part in whole).most_common(1)[0][0]
+    usual, *others = (s for s, _ in Counter(part.footer.schema for part in whole).most_common())
+    odd = set()
+    for schema in others:
+        both = _together(usual, schema)
+        if both is None:
+            odd.add(schema)
+        else:
+            usual = both
     for part in whole:
-        if not _same_columns(part.footer.schema, usual):
+        if part.footer.schema in odd:
             found.faults.append(
                 f"data/{part.path.name}: columns {_columns(part.footer.schema)}; elsewhere "
                 f"{_columns(usual)}"
             )
 
 
-def _same_columns(schema: pa.Schema, other: pa.Schema) -> bool:
-    """Whether columns are the same; one without a value in a whole part has no type there."""
+def _together(schema: pa.Schema, other: pa.Schema) -> pa.Schema | None:
+    """Return the types of both, if they go together; what no row has a value of has no type."""
     import pyarrow as pa
 
-    return bool(schema.names == other.names) and all(
-        one.type == two.type or pa.types.is_null(one.type) or pa.types.is_null(two.type)
-        for one, two in zip(schema, other, strict=True)
-    )
+    if schema.names != other.names:
+        return None
+    try:
+        return pa.unify_schemas([schema, other])
+    except pa.ArrowException:
+        return None
 
 
 def _columns(schema: pa.Schema) -> str:
