@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
@@ -18,8 +19,9 @@ from unskew.dataset import read_parquet
 from unskew.engines import processes
 from unskew.generation import make
 from unskew.keys import OTHER_SPLIT, REPEATED, excluded_keys, key_hashes
-from unskew.names import domain_of
+from unskew.names import domain_of, find_variables
 from unskew.rowhash import content_hashes
+from unskew.salient import joint
 from unskew.store import sha256
 from unskew.verifying import verify
 
@@ -97,6 +99,20 @@ def test_distinct_keeps_the_first_of_each(tmp_path):
     again = generate(recipe, tmp_path / "made")
     assert [sha256(part) for part in again.parts] == files
     assert again.tally == made.tally
+
+
+@pytest.mark.parametrize("by", [("length",), ("length", "max_depth")])
+def test_the_histogram_of_distinct_examples_is_theirs(by, tmp_path):
+    """What repeats is off the histogram of what homogenizing kept, as it is off the number."""
+    recipe = Recipe("calculator/dcfg", 600, homogenize=by, shard_size=200, distinct=True)
+    made = generate(recipe, tmp_path / "made")
+    variable = joint(find_variables(by, domain_of(recipe.source)))
+    rows = [value for batch in made.batches() for value in variable.measure(batch).tolist()]
+    assert made.tally.dropped[REPEATED] > 50
+    assert made.tally.kept_values == {variable.name: Counter(rows)}
+    assert made.tally.kept == len(rows)
+    assert sum(made.tally.drawn_values[variable.name].values()) == made.tally.drawn
+    assert verify(made.folder, make=make).faults == []
 
 
 def test_an_impossible_exclusion_is_given_up(tmp_path):
@@ -272,6 +288,12 @@ def row(rng):
     if rng.random() < 0.5:
         row["note"] = None if rng.random() < 0.5 else "é"
     return row
+
+def pair(rng):
+    return (int(rng.integers(3)), int(rng.integers(3)))
+
+def itself(pair):
+    return pair
 """
 
 
@@ -340,6 +362,14 @@ def test_own_distinct_examples_are_distinct_as_stored(own):
     made = generate(Recipe("own_keys:number", 300, shard_size=100, distinct=True), "made")
     assert len(set(stored(made.folder))) == len(made) == 40
     assert verify("made", make=make).faults == []
+
+
+def test_a_variable_that_cannot_read_what_is_stored_is_no_failure(own):
+    """A pair is stored as a list, which is no value: the histogram is of what was kept at first."""
+    recipe = Recipe("own_keys:pair", 60, homogenize=("own_keys:itself",), distinct=True)
+    made = generate(recipe, "made")
+    assert len(made) == made.tally.kept == 9
+    assert sum(made.tally.kept_values["own_keys:itself"].values()) == 60
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -22,10 +22,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.batch import Batch
 from unskew.card import card
 from unskew.dataset import CARD, MANIFEST, Dataset
 from unskew.errors import UnskewError
 from unskew.keys import REPEATED, SeenKeys
+from unskew.names import domain_of, find_variables
 from unskew.parts import (
     DRAWN,
     NOTES,
@@ -37,8 +39,9 @@ from unskew.parts import (
     write_part,
 )
 from unskew.recipe import Recipe
+from unskew.salient import joint
 from unskew.store import Place, files_below, read_bytes, remove, write_text
-from unskew.tally import Tally
+from unskew.tally import Tally, noted
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -124,12 +127,33 @@ def _first_only(
     gone = int((~keep).sum())
     if not gone:
         return write_part(folder, replace(drawn, file=part_name(recipe, index)), data)
+    batch = part_batch(data)
     tally = replace(
         drawn.tally,
         kept=drawn.tally.kept - gone,
         dropped=drawn.tally.dropped + Counter({REPEATED: gone}),
+        kept_values=_kept_without(recipe, drawn.tally.kept_values, batch.filter(~keep)),
     )
-    return make_part(recipe, folder, index, lambda: (part_batch(data).filter(keep), tally))
+    return make_part(recipe, folder, index, lambda: (batch.filter(keep), tally))
+
+
+def _kept_without(
+    recipe: Recipe, kept: dict[str, Counter[Hashable]], gone: Batch
+) -> dict[str, Counter[Hashable]]:
+    """Take rows off the histogram of what homogenizing kept.
+
+    A variable of one's own may not read what is stored of an example: then it stays as it is.
+    """
+    if not recipe.homogenize:
+        return kept
+    variable = joint(find_variables(recipe.homogenize, domain_of(recipe.source)))
+    try:
+        values = variable.measure(gone).tolist()
+    except UnskewError:
+        return kept
+    left = kept[variable.name].copy()
+    left.subtract(map(noted, values))
+    return kept if min(left.values()) < 0 else {variable.name: +left}
 
 
 def _write(path: Place, text: str) -> None:

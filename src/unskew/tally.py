@@ -79,6 +79,11 @@ def plain(value: Hashable) -> Any:
     return value if isinstance(value, float) and math.isfinite(value) else str(value)
 
 
+def noted(value: Hashable) -> Hashable:
+    """Return a value as ``from_dict`` reads it back."""
+    return _hashable(plain(value))
+
+
 def _add(
     left: dict[str, Counter[Hashable]], right: dict[str, Counter[Hashable]]
 ) -> dict[str, Counter[Hashable]]:
