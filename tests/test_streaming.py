@@ -86,6 +86,14 @@ def test_items_by_number_are_those_of_the_stream():
         unskew.stream(EVEN).item(3)
 
 
+def test_numbers_may_be_numpys():
+    stream = unskew.stream(PLAIN, np.int64(1), np.int32(2))
+    assert stream.item(np.uint16(7)) == unskew.stream(PLAIN).item(7)
+    assert first(stream, 5) == first(unskew.stream(PLAIN, 1, 2), 5)
+    state = json.loads(json.dumps(stream.state()))
+    assert first(unskew.stream(PLAIN, 1, 2, state), 5) == first(stream, 5)
+
+
 def test_a_state_does_not_depend_on_how_many_a_dataset_would_have():
     state = Stream(PLAIN).state()
     assert first(Stream(replace(PLAIN, n=77, shard_size=5), state=state), 5) == first(
@@ -165,6 +173,10 @@ def test_a_homogenized_stream_is_closer_to_uniform():
         (lambda: Stream(Recipe("karel/msr", 9, splits={"train": 9})), "leave splits out"),
         (lambda: unskew.stream("karel/msrr"), "did you mean 'karel/msr'"),
         (lambda: unskew.stream(KAREL).item(-1), "item is -1"),
+        (lambda: unskew.stream(KAREL).item(1.0), "item is 1.0; allowed is a whole number"),
+        (lambda: unskew.stream(KAREL).block(-1), "block is -1"),
+        (lambda: Stream(PLAIN, 0.5, 2), "part is 0.5; allowed is a whole number"),
+        (lambda: Stream(PLAIN, -1, 2), "part is -1"),
     ],
 )
 def test_what_cannot_be_is_refused(make, message):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from unskew.batch import Batch
 from unskew.codebook import Codebook
-from unskew.errors import HealthWarning, UnskewError, check_count, check_range
+from unskew.errors import HealthWarning, UnskewError, check_count, check_range, check_whole
 from unskew.generation import make
 from unskew.keys import not_wanted, restricted
 from unskew.names import domain_of, find_source, find_variables
@@ -55,6 +55,8 @@ class Stream(Iterator[Any]):
         ``pilot`` is that of another stream of the recipe; it saves drawing one.
         """
         check_count("parts", parts, "have at least one")
+        check_whole("part", part, 0, "count parts from 0")
+        part, parts = int(part), int(parts)  # NumPy's are no JSON
         check_range("part", part, 0, parts - 1, step="count parts from 0")
         if recipe.given:
             raise UnskewError(f"a stream never ends, but {recipe.given} does; leave given out")
@@ -154,7 +156,8 @@ class Stream(Iterator[Any]):
 
     def block(self, number: int) -> Batch:
         """Return the examples that are kept of a block; the same whoever asks, and when."""
-        recipe = self.recipe
+        check_whole("block", number, 0, "count from 0")
+        recipe, number = self.recipe, int(number)
         rng = generator(recipe.seed, recipe.source, "stream", number)
         batch, _ = self._source.draw(rng, BLOCK)
         if self._pilot is None:
@@ -177,13 +180,13 @@ class Stream(Iterator[Any]):
 
     def item(self, number: int) -> Any:
         """Return an example by its number, without those before it."""
-        check_range("item", number, 0, step="count from 0")
+        check_whole("item", number, 0, "count from 0")
         if self._pilot is not None:
             raise UnskewError(
                 "items of a homogenized stream have no numbers: what is kept is known block by "
                 "block; leave homogenize out, or iterate"
             )
-        block, row = divmod(number, BLOCK)
+        block, row = divmod(int(number), BLOCK)
         return next(self.block(block).slice(row, 1).examples())
 
 
