@@ -17,7 +17,7 @@ import pytest
 from unskew import Dataset, Recipe, UnskewError, addresses, audit, generate, generation
 from unskew.engines import processes
 from unskew.generation import make, shard
-from unskew.store import ObjectPath, place, sha256, write_bytes
+from unskew.store import ObjectPath, files_below, place, sha256, write_bytes
 from unskew.verifying import verify
 
 boto3 = pytest.importorskip("boto3")
@@ -121,6 +121,12 @@ def test_an_address_may_say_where_the_store_is(s3, prefix, small, monkeypatch):
     assert objects(s3, prefix) == small
     assert str(made.folder) == address
     assert str(made.parts[0]).endswith(f".parquet?endpoint_override={endpoint}&scheme=http")
+
+
+def test_an_endpoint_may_be_written_in_capitals(s3, prefix, small, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", s3.meta.endpoint_url.replace("http://", "HTTP://"))
+    generate(SMALL, prefix)
+    assert objects(s3, prefix) == small
 
 
 def test_splits_and_distinct_rows(s3, prefix, tmp_path):
@@ -306,6 +312,27 @@ def test_given_and_excluded_examples_come_from_there(s3, prefix, tmp_path):
     assert verify(f"{prefix}/new", make=make).faults == []
 
 
+def test_a_part_that_is_gone_is_one_line(s3, prefix, run):
+    generate(SMALL, f"{prefix}/base")
+    gone = f"{prefix}/base/data/train-00001-of-00003.parquet"
+    delete(s3, gone)
+    made = ("generate", "calculator/dcfg", "-n", "9", "-o", f"{prefix}/made")
+    code, out, err = run(*made, "--exclude", f"{prefix}/base")
+    assert (code, out) == (2, "")
+    assert err == f"error: {gone}: No such file or directory; check the path\n"
+
+
+def test_files_come_in_the_same_order_as_on_disk(s3, prefix, tmp_path):
+    names = ["part/x.jsonl", "part-1.jsonl", "part.a/z.jsonl", "b.jsonl", "part/b/c.jsonl"]
+    for name in names:
+        put(s3, f"{prefix}/{name}", b"{}")
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"{}")
+    there = [str(path).removeprefix(f"{prefix}/") for path in files_below(place(prefix))]
+    assert sorted(there) == sorted(names)
+    assert there == [str(path.relative_to(tmp_path)) for path in files_below(tmp_path)]
+
+
 def test_a_recipe_is_read_from_there(s3, prefix, run, tmp_path):
     put(s3, f"{prefix}/recipe.json", SMALL.to_json().encode())
     assert run("generate", f"{prefix}/recipe.json", "-o", tmp_path / "made")[0] == 0
@@ -368,6 +395,8 @@ def refused(run, s3, tmp_path, monkeypatch):
         ("s3://key:secret@bucket/x", "give credentials by AWS_ACCESS_KEY_ID"),
         ("s3://bucket/x?colour=red", "s3:// takes values for endpoint_override, scheme, region"),
         ("s3://bucket/x?region=", "s3:// takes values for"),
+        ("s3://bucket/x?scheme=ftp", "by 'ftp'; give http or https"),
+        ("s3://bucket/x?endpoint_override=ftp://host", "by 'ftp'; give http or https"),
         ("ftp://host/x", "is of no known kind; give a folder, or s3://bucket/prefix"),
         ("https://host/x.parquet", "is of no known kind"),
         ("file:///tmp/x", "is of no known kind"),

@@ -89,12 +89,15 @@ def connect(address: Address) -> Any:
     by_environment = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     endpoint = options.get("endpoint_override") or by_environment or ""
     scheme, _, host = endpoint.rpartition("://")
+    scheme = (options.get("scheme") or scheme).lower()
+    if scheme not in ("", "http", "https"):
+        raise UnskewError(f"s3://{address.key} is to be asked by {scheme!r}; give http or https")
     region = options.get("region")
     if region is None and not endpoint:
         region = fs.resolve_s3_region(bucket)
     return fs.S3FileSystem(
         endpoint_override=host.rstrip("/") or None,
-        scheme=options.get("scheme") or scheme or None,
+        scheme=scheme or None,
         region=region,
         connect_timeout=CONNECT_SECONDS,
         request_timeout=ANSWER_SECONDS,

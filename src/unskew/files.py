@@ -102,7 +102,7 @@ def check_writable(path: Path) -> None:
 
 
 @contextmanager
-def plain_errors(path: Path, *, reading: bool = False) -> Iterator[None]:
+def plain_errors(path: object, *, reading: bool = False) -> Iterator[None]:
     """Turn the system's errors about ``path`` into one line with a next step."""
     try:
         yield
@@ -117,6 +117,6 @@ def plain_errors(path: Path, *, reading: bool = False) -> Iterator[None]:
             errno.EROFS: denied,
             errno.ENOENT: "check the path",
         }
-        reason = error.strerror or str(error)
+        reason = os.strerror(error.errno) if error.errno else str(error)
         step = steps.get(error.errno or 0, "check the path and the disk")
         raise UnskewError(f"{path}: {reason}; {step}") from error

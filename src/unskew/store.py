@@ -173,7 +173,7 @@ def read_bytes(path: Place) -> bytes:
 def files_below(folder: Place) -> list[Place]:
     """Return every file below a folder, in order."""
     if isinstance(folder, ObjectPath):
-        return [*sorted(folder.rglob(), key=str)]
+        return [*sorted(folder.rglob(), key=lambda path: path.key.split("/"))]
     return [*sorted(path for path in folder.rglob("*") if path.is_file())]
 
 
@@ -210,9 +210,5 @@ def parquet_file(path: Place) -> Any:
 @contextmanager
 def plain_errors(path: Place, *, reading: bool = False) -> Iterator[None]:
     """Turn the errors of the system, or of the store, into one line with a next step."""
-    if isinstance(path, Path):
-        with files.plain_errors(path, reading=reading):
-            yield
-    else:
-        with store_errors(path):
-            yield
+    with files.plain_errors(path, reading=reading), store_errors(path):
+        yield
