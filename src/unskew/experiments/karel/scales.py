@@ -37,9 +37,9 @@ SCALES = {
         sizes=(64,), tests=48, beam=2, wide_beam=4, narrow=NARROW[:1], counts="GA",
     ),
     "small": Scale(
-        SynthesizerConfig(channels=16, blocks=1, pair=64, token=64, hidden=96, layers=2),
-        batch=128, rate=3e-3, steps=1_200, short=600, narrow_steps=600, seeds=1, reuse=1,
-        passed=1_024, sizes=(1_024, 8_192), tests=500, beam=4, wide_beam=16,
+        SynthesizerConfig(channels=8, blocks=1, pair=64, token=32, hidden=64, layers=1),
+        batch=64, rate=5e-3, steps=1_000, short=500, narrow_steps=500, seeds=1, reuse=1,
+        passed=1_024, sizes=(1_024, 8_192), tests=200, beam=4, wide_beam=8,
         narrow=NARROW[::3], counts="GA",
     ),
     "full": Scale(
