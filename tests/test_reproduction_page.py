@@ -133,8 +133,9 @@ def test_whole_numbers_stay_whole_and_the_unit_is_said(page: Parsed) -> None:
 
 def test_the_head_says_what_was_run_on_what_and_how_long(page: Parsed) -> None:
     head = page.text.partition("In short")[0]
-    for text in ("23 of 27 run, 9 beside the paper’s", "8 min 20 s", "one GPU", "abc123"):
+    for text in ("23 of 27 run, 9 beside the paper’s", "11 min 6 s", "one GPU", "abc123"):
         assert text in head
+    assert "4 min 51 s" in Parsed(reproduction_page([everything()[0]] * 2)).text, "shared, once"
     assert "Not at full scale" not in page.text
     smoke = everything()[0] | {"scale": "smoke"}
     assert "Not at full scale" in (short := Parsed(reproduction_page([smoke])).text)

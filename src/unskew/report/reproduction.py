@@ -105,7 +105,7 @@ def _head(results: Sequence[Result]) -> Iterator[str]:
     facts = {
         "Experiments": str(len(results)),
         "Numbers": f"{run:,} of {len(cells):,} run, {beside:,} beside the paper’s",
-        "Time": duration(sum(result["seconds"] for result in results)),
+        "Time": duration(_seconds(results)),
         "Hardware": _distinct(results, "hardware"),
         "Version": _distinct(results, "unskew"),
         "Source": _distinct(results, "source_sha256"),
@@ -118,6 +118,17 @@ def _head(results: Sequence[Result]) -> Iterator[str]:
         if text
     )
     yield f'<dl class="facts">{terms}</dl>'
+
+
+def _seconds(results: Sequence[Result]) -> float:
+    """Add up what was trained, each model once however many experiments share it."""
+    trained = {
+        each["hash"]: float(each["seconds"])
+        for result in results
+        for each in result.get("trainings") or ()
+    }
+    others = (result["seconds"] for result in results if not result.get("trainings"))
+    return sum(trained.values()) + sum(others)
 
 
 def _scales(results: Sequence[Result]) -> str:
