@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -78,6 +79,16 @@ def test_a_hash_names_everything_but_the_name():
     ]
     assert len({each.hash for each in [made, *others]}) == len(others) + 1
     assert training("msr 131,072", FULL).hash == training("baseline, passes", FULL).hash
+
+
+def test_the_committed_entries_are_of_models_that_there_are():
+    """A change of a recipe or a setting makes them another model's: they must be run again."""
+    paths = sorted((Path(__file__).parents[1] / "results" / "karel" / "entries").iterdir())
+    assert paths
+    for path in paths:
+        entry = json.loads(path.read_text())
+        assert training(entry["name"], FULL, entry["seed"]).hash == path.stem, entry["name"]
+        assert entry["provenance"]["hardware"]
 
 
 def test_names_that_are_not_there_are_refused():

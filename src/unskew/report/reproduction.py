@@ -127,7 +127,7 @@ def _seconds(results: Sequence[Result]) -> float:
         for result in results
         for each in result.get("trainings") or ()
     }
-    others = (result["seconds"] for result in results if not result.get("trainings"))
+    others = (float(result["seconds"]) for result in results if not result.get("trainings"))
     return sum(trained.values()) + sum(others)
 
 
