@@ -100,6 +100,20 @@ def test_a_run_that_is_stopped_goes_on_exactly(tasks, tmp_path, monkeypatch):
     assert [json.loads(line)["step"] for line in lines][-1] == 30
 
 
+def test_a_run_killed_before_its_first_checkpoint_begins_anew(tasks, tmp_path):
+    def stop(now):
+        if now.step == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_for(5, tasks, tmp_path, report=stop, every=0.0)
+    with (tmp_path / METRICS).open("a") as file:
+        file.write('{"step": 4, "lo')
+    run_for(5, tasks, tmp_path, every=0.0)
+    lines = (tmp_path / METRICS).read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [1, 2, 3, 4, 5]
+
+
 def test_a_finished_run_is_not_trained_again(tasks, tmp_path):
     run_for(3, tasks, tmp_path)
     before = (tmp_path / MODEL).read_bytes()

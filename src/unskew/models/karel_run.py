@@ -108,6 +108,8 @@ def _begin(
     model = Synthesizer(config.model).to(ranks.device)
     path = folder / CHECKPOINT
     if not path.is_file():
+        if ranks.first:
+            cut_log(folder, 0)
         return TrainingStep(model, open_batches(0, None), config.step, ranks), 0, 0.0
     tensors, facts = load_checkpoint(path)
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unskew.errors import UnskewError
-from unskew.files import plain_errors, write_text
+from unskew.files import plain_errors, write_bytes, write_text
 
 CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
 SAVE_SECONDS = 20.0  # a stop loses no more work than this
@@ -53,8 +53,33 @@ def log(folder: Path, facts: Mapping[str, Any]) -> None:
 
 
 def cut_log(folder: Path, step: int) -> None:
-    """Forget what was logged after the checkpoint that a run goes on from."""
+    """Forget what was logged after the checkpoint that a run goes on from.
+
+    A run that was killed while it logged left part of a line: that is forgotten too.
+    """
     path = folder / METRICS
-    if path.is_file():
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        write_text(path, "".join(line for line in lines if json.loads(line)["step"] <= step))
+    if not path.is_file():
+        return
+    with plain_errors(path, reading=True):
+        lines = path.read_bytes().splitlines()
+    kept = []
+    for number, line in enumerate(lines, start=1):
+        logged = _logged_step(line)
+        if logged is None and number < len(lines):
+            raise UnskewError(
+                f"{path}, line {number}, is no line of metrics; restore the file, or remove it and "
+                "run the same command again"
+            )
+        if logged is not None and logged <= step:
+            kept.append(line + b"\n")
+    write_bytes(path, b"".join(kept))
+
+
+def _logged_step(line: bytes) -> int | None:
+    """Return the step of a line of metrics; none where it is not one."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    step = found.get("step") if isinstance(found, dict) else None
+    return step if isinstance(step, int) else None

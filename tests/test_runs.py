@@ -1,0 +1,42 @@
+"""The folder of a run: what was logged and how much of it is believed, by whom it is stopped."""
+
+import json
+
+import pytest
+
+from unskew.errors import UnskewError
+from unskew.models.runs import METRICS, cut_log, log
+
+
+def logged(folder):
+    return [json.loads(line) for line in (folder / METRICS).read_text().splitlines()]
+
+
+def test_a_run_killed_at_any_byte_of_a_line_goes_on(tmp_path):
+    """The last line is there or not; what is logged next has a line of its own."""
+    for step in (1, 2, 3):
+        log(tmp_path, {"step": step, "loss": 1.5, "accuracy": None})
+    whole = (tmp_path / METRICS).read_bytes()
+    last = whole.rindex(b"\n", 0, -1) + 1
+    for size in range(last, len(whole) + 1):
+        (tmp_path / METRICS).write_bytes(whole[:size])
+        cut_log(tmp_path, 3)
+        log(tmp_path, {"step": 4})
+        steps = [line["step"] for line in logged(tmp_path)]
+        assert steps == ([1, 2, 3, 4] if size >= len(whole) - 1 else [1, 2, 4]), size
+
+
+def test_lines_after_the_checkpoint_are_cut(tmp_path):
+    for step in (1, 2, 3):
+        log(tmp_path, {"step": step})
+    cut_log(tmp_path, 2)
+    assert logged(tmp_path) == [{"step": 1}, {"step": 2}]
+    cut_log(tmp_path, 0)
+    assert logged(tmp_path) == []
+
+
+@pytest.mark.parametrize("line", [b'{"step": 1', b"[1]", b"{}", b'{"step": "1"}', b"\xff", b""])
+def test_other_lines_that_cannot_be_read_are_named(tmp_path, line):
+    (tmp_path / METRICS).write_bytes(b'{"step": 1}\n' + line + b'\n{"step": 3}\n')
+    with pytest.raises(UnskewError, match=r"metrics.jsonl, line 2, is no line of metrics; restore"):
+        cut_log(tmp_path, 3)
