@@ -35,6 +35,30 @@ def test_the_model_has_the_papers_size():
     assert parameters == pytest.approx(12.4e6, rel=0.005)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ({"pair": 0}, "pair is 0; allowed is a whole number of at least 1"),
+        ({"pair": -3}, "pair is -3; allowed"),
+        ({"hidden": 10**7}, "hidden is 10000000; allowed is from 1 to 65536"),
+        ({"layers": 2.0}, "layers is 2.0; allowed is a whole number"),
+        ({"blocks": "2"}, "blocks is '2'; allowed is a whole number"),
+        ({"token": 0}, "token is 0"),
+        ({"channels": 7}, "channels is 7; give an even number"),
+        ({"seed": -1}, "seed is -1; allowed"),
+        ({"pair": 65_536, "channels": 128}, r"2,\d+,\d+,\d+ parameters; allowed are 1,000,000,000"),
+    ],
+)
+def test_sizes_that_make_no_model_are_refused(sizes, said):
+    with pytest.raises(UnskewError, match=said):
+        SynthesizerConfig(**sizes)
+
+
+def test_parameters_are_counted_before_they_are_drawn():
+    model = Synthesizer(TINY)
+    assert TINY.parameters == sum(p.numel() for p in model.parameters())
+
+
 def test_worlds_are_expanded_to_the_datasets_tensor():
     worlds = tasks(200).worlds.flatten(0, 1)
     made = expand(worlds, torch.float32)

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from unskew.domains.karel.tokens import PAD, VOCABULARY
+from unskew.errors import UnskewError, check_count, check_range, check_whole
 from unskew.models.karel_data import CHANNELS, FRAME, expand
 from unskew.models.karel_encoder import CONVOLUTIONS_A_BLOCK, run_convolutions
 from unskew.models.packed import Steps, input_gates, run_packed_lstm
@@ -27,6 +28,10 @@ from unskew.models.recurrence import lstm_cell
 from unskew.streams import stream
 
 TOKENS = len(VOCABULARY)  # PAD, which no program has, also starts and fills a row
+MOST = {  # of each size
+    "channels": 4096, "blocks": 64, "pair": 65_536, "token": 65_536, "hidden": 65_536, "layers": 64,
+}  # fmt: skip
+MOST_PARAMETERS = 10**9  # 16 GB with their gradients and moments
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,27 @@ class SynthesizerConfig:
     hidden: int = 256
     layers: int = 2
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no size, and what no machine has the memory for."""
+        for name, most in MOST.items():
+            size = getattr(self, name)
+            check_count(name, size)
+            check_range(name, size, 1, most)
+        if self.channels % 2:
+            raise UnskewError(f"channels is {self.channels}; give an even number, half a world")
+        check_whole("seed", self.seed, 0)
+        if self.parameters > MOST_PARAMETERS:
+            raise UnskewError(
+                f"the model would have {self.parameters:,} parameters; allowed are "
+                f"{MOST_PARAMETERS:,}: lower pair ({self.pair}), hidden ({self.hidden}) or "
+                f"channels ({self.channels})"
+            )
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters."""
+        return sum(math.prod(shape) for shape, _ in self.shapes().values())
 
     @property
     def convolutions(self) -> int:

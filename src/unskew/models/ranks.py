@@ -79,10 +79,11 @@ ALONE = Ranks()
 
 def join_ranks() -> Ranks:
     """Meet the other processes that ``torchrun`` started; alone where it did not."""
-    size = int(os.environ.get("WORLD_SIZE", "1"))
+    size = _from_environment("WORLD_SIZE", 1, 2**20, "1")
     if size == 1:
         return ALONE
-    ranks = Ranks(int(os.environ["RANK"]), size)
+    ranks = Ranks(_from_environment("RANK", 0, size - 1), size)
+    _from_environment("LOCAL_RANK", 0, size - 1, "0")
     on_gpu = ranks.device.type == "cuda"
     if on_gpu:
         torch.cuda.set_device(ranks.device)
@@ -94,6 +95,18 @@ def join_ranks() -> Ranks:
             f"the {size} processes did not meet ({reason}); start them with torchrun"
         ) from error
     return ranks
+
+
+def _from_environment(name: str, low: int, high: int, default: str | None = None) -> int:
+    """Return a number that ``torchrun`` sets."""
+    text = os.environ.get(name, default)
+    if text is None or not text.isdecimal() or not low <= int(text) <= high:
+        said = "not set" if text is None else repr(text)
+        raise UnskewError(
+            f"{name} is {said}; allowed is {low} to {high}: start the processes with torchrun, or "
+            "unset WORLD_SIZE to train with one"
+        )
+    return int(text)
 
 
 def leave_ranks(ranks: Ranks) -> None:
