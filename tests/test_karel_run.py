@@ -16,7 +16,7 @@ from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_r
 from unskew.errors import UnskewError
 from unskew.generation import make
 from unskew.models import karel_run
-from unskew.models.checkpoint import load_checkpoint
+from unskew.models.checkpoint import load_checkpoint, save_checkpoint
 from unskew.models.karel import SynthesizerConfig
 from unskew.models.karel_data import Minibatches, Tasks
 from unskew.models.karel_mixture import Feeds, Mixture
@@ -306,6 +306,63 @@ def test_what_is_no_model_is_refused(tasks, tmp_path):
     model.unlink()
     with pytest.raises(UnskewError, match="not finished"):
         load_synthesizer(tmp_path / "run", CPU)
+
+
+def test_a_model_of_other_sizes_than_it_says_is_refused(tasks, tmp_path, monkeypatch):
+    """In a line, and before memory is taken for what it says."""
+    run_for(2, tasks, tmp_path / "run")
+    path = tmp_path / "run" / MODEL
+    tensors, facts = load_checkpoint(path)
+    monkeypatch.setattr(karel_run, "Synthesizer", None)  # none is made
+    sizes = facts["model"]
+    for model, said in (
+        (
+            {**sizes, "hidden": 10**7},
+            r"model.safetensors holds no synthesizer \(hidden is 10000000",
+        ),
+        ({**sizes, "hidden": 60_000}, "holds no synthesizer .* parameters; allowed"),
+        (
+            {**sizes, "hidden": 31},
+            r"not of this model: answer is \(32, 5\d\), its settings say \(31",
+        ),
+        ({**sizes, "width": 3}, "holds no synthesizer .*width"),
+        ([1], "holds no synthesizer"),
+    ):
+        save_checkpoint(path, tensors, {**facts, "model": model})
+        with pytest.raises(UnskewError, match=said):
+            load_synthesizer(tmp_path / "run", CPU)
+    save_checkpoint(path, {**tensors, "answer": torch.zeros(1)}, facts)
+    with pytest.raises(UnskewError, match=r"answer is \(1,\)"):
+        load_synthesizer(tmp_path / "run", CPU)
+    with pytest.raises(UnskewError, match=r"holds no synthesizer \(no sizes in it"):
+        load_synthesizer(tmp_path / "run" / CHECKPOINT, CPU)
+
+
+def test_a_checkpoint_that_is_not_the_runs_is_refused(tasks, tmp_path):
+    run_for(2, tasks, tmp_path)
+    (tmp_path / MODEL).unlink()
+    tensors, facts = load_checkpoint(tmp_path / CHECKPOINT)
+    fewer = {name: value for name, value in tensors.items() if name != "model.answer"}
+    for found, said, refusal in (
+        (tensors, {"step": 1}, r"does not say where it stands \(KeyError\('feeds'\)\); restore"),
+        (tensors, {**facts, "step": "x"}, "does not say where it stands"),
+        (fewer, facts, "model.answer is missing, its settings say"),
+        ({**tensors, "model.pair": torch.zeros(1)}, facts, r"model.pair is \(1,\)"),
+    ):
+        save_checkpoint(tmp_path / CHECKPOINT, found, said)
+        with pytest.raises(UnskewError, match=refusal):
+            run_for(2, tasks, tmp_path)
+
+
+def test_a_machine_that_fails_is_not_blamed_on_the_checkpoint(tasks, tmp_path):
+    run_for(2, tasks, tmp_path)
+    (tmp_path / MODEL).unlink()
+
+    def full(number, state):
+        raise RuntimeError("CUDA out of memory")
+
+    with pytest.raises(RuntimeError, match="out of memory"):
+        train(RunConfig(TINY, STEP, steps=2), full, {"tasks": tasks.digest()}, tmp_path)
 
 
 def test_worlds_and_programs_are_those_of_the_batch(tasks):

@@ -190,23 +190,35 @@ def test_metrics_are_json_lines(tmp_path: Path):
     assert [json.loads(line)["step"] for line in lines] == [2, 4]
 
 
-def test_checkpoints_that_are_cut_foreign_or_missing_are_refused(tmp_path: Path):
-    path = tmp_path / "c.safetensors"
-    save_checkpoint(path, {"a": torch.ones(100)}, {"step": 1})
-    assert load_checkpoint(path)[1] == {"step": 1}
-    path.write_bytes(path.read_bytes()[:-50])
-    with pytest.raises(UnskewError, match="no whole checkpoint"):
-        load_checkpoint(path)
-    path.write_bytes(b"garbage")
-    with pytest.raises(UnskewError, match="no whole checkpoint"):
-        load_checkpoint(path)
-    from safetensors.torch import save_file
-
-    save_file({"a": torch.ones(1)}, path)
-    with pytest.raises(UnskewError, match="no unskew checkpoint"):
-        load_checkpoint(path)
-    with pytest.raises(UnskewError, match="does not exist"):
-        load_checkpoint(tmp_path / "none.safetensors")
+def test_runs_with_a_checkpoint_of_another_are_refused(tmp_path: Path):
+    """In a line, and before a model of the size that it claims is made."""
+    reader, config = ReaderConfig(8, SHORT), TrainConfig(steps=2, batch=4)
+    data = TrainingData([expressions(50)], [0], CPU)
+    train(reader, config, data, tmp_path)
+    path = tmp_path / CHECKPOINT
+    tensors, facts = load_checkpoint(path)
+    sizes = facts["reader"]
+    for more, said in (
+        ({"reader": {**sizes, "hidden": 10**7}}, "not of this model: answer is"),
+        (
+            {"reader": {**sizes, "seeds": [0, 1]}},
+            r"answer is \(1, 8, 10\), its settings say \(2, 8",
+        ),
+        ({"reader": {"hidden": 8}}, "holds no readers"),
+        ({"reader": {**sizes, "width": 3}}, "holds no readers"),
+        ({"reader": None}, "holds no readers"),
+    ):
+        save_checkpoint(path, tensors, {**facts, **more})
+        with pytest.raises(UnskewError, match=said):
+            load_readers(tmp_path, CPU)
+    for wrong, said in (
+        ({"step": None}, r"does not say where it stands \(step None\)"),
+        ({"tensors": {"model.dense": torch.zeros(1)}}, r"model.dense is \(1,\), its settings say"),
+        ({"tensors": {"more": torch.zeros(1)}}, r"more is \(1,\), its settings say none"),
+    ):
+        save_checkpoint(path, {**tensors, **wrong.pop("tensors", {})}, {**facts, **wrong})
+        with pytest.raises(UnskewError, match=said):
+            train(reader, config, data, tmp_path)
 
 
 def test_scores_do_not_depend_on_the_batch_size():

@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -70,8 +70,8 @@ def create_text(path: Path, text: str) -> None:
                 os.replace(beside, path)
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all.
+def write_by(path: Path, write: Callable[[Path], object]) -> None:
+    """Have a function write a file whole or not at all; it is given another path, beside it.
 
     A plain try: Ctrl-C between the end of a with-statement and its manager would leave the file.
     """
@@ -79,11 +79,16 @@ def write_bytes(path: Path, data: bytes) -> None:
     try:
         with plain_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_bytes(data)
+            write(beside)
             os.replace(beside, path)
     finally:
         with suppress(OSError):
             beside.unlink()
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    write_by(path, lambda beside: beside.write_bytes(data))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -31,6 +31,17 @@ class ReaderConfig:
     max_length: int = 64
     seeds: tuple[int, ...] = (0,)
 
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shape of each parameter of a member."""
+        return {
+            "inputs": (TOKENS, 4 * self.hidden),  # one-hot characters to gates i f g o, with bias
+            "recurrent": (self.hidden, 4 * self.hidden),
+            "dense": (self.hidden, self.hidden),
+            "dense_bias": (self.hidden,),
+            "answer": (self.hidden, ANSWERS),
+            "answer_bias": (ANSWERS,),
+        }
+
 
 class Readers(nn.Module):
     """One LSTM classifier a member, each with weights of its own, computed side by side."""
@@ -40,15 +51,7 @@ class Readers(nn.Module):
         super().__init__()
         self.config = config
         hidden = config.hidden
-        shapes = {
-            "inputs": (TOKENS, 4 * hidden),  # one-hot characters to gates i f g o, bias included
-            "recurrent": (hidden, 4 * hidden),
-            "dense": (hidden, hidden),
-            "dense_bias": (hidden,),
-            "answer": (hidden, ANSWERS),
-            "answer_bias": (ANSWERS,),
-        }
-        for name, shape in shapes.items():
+        for name, shape in config.shapes().items():
             drawn = [_uniform(seed, name, shape, hidden) for seed in config.seeds]
             self.register_parameter(name, nn.Parameter(torch.stack(drawn)))
         with torch.no_grad():  # gates that start by remembering learn long expressions sooner

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import torch
+from torch import Tensor
 
 from unskew.errors import UnskewError, check_count, check_range
-from unskew.models.checkpoint import load_checkpoint, save_checkpoint
+from unskew.models.checkpoint import AGAIN, check_shapes, load_checkpoint, save_checkpoint
 from unskew.models.karel import Synthesizer, SynthesizerConfig
 from unskew.models.karel_data import Tasks
 from unskew.models.karel_rounds import Rounds
@@ -91,41 +92,45 @@ def train(
     if ranks.first:
         claim(folder, facts)
     ranks.agree(0)  # the folder is there for all
-    step, begin, seconds = _begin(config, open_batches, folder, ranks)
-    loop = _Loop(config, step, folder, held_out, every, ranks, report)
-    try:
-        loop.run(begin, seconds)
-    finally:
-        if isinstance(step.batches, Rounds):
-            step.batches.close()
-    return step.model
-
-
-def _begin(
-    config: RunConfig, open_batches: OpenBatches, folder: Path, ranks: Ranks
-) -> tuple[TrainingStep, int, float]:
-    """Return the step, how many were taken, and the seconds that took."""
-    model = Synthesizer(config.model).to(ranks.device)
     path = folder / CHECKPOINT
-    if not path.is_file():
+    start = _read_start(path, ranks)
+    model = Synthesizer(config.model).to(ranks.device)
+    batches = open_batches(start.step, start.feed)
+    try:
+        step = TrainingStep(model, batches, config.step, ranks)
+        if start.tensors is not None:
+            shapes = {name: tuple(tensor.shape) for name, tensor in step.tensors().items()}
+            check_shapes(path, start.tensors, shapes)
+            step.restore(start.tensors)
         if ranks.first:
-            cut_log(folder, 0)
-        return TrainingStep(model, open_batches(0, None), config.step, ranks), 0, 0.0
+            cut_log(folder, start.step)
+        _Loop(config, step, folder, held_out, every, ranks, report).run(start.step, start.seconds)
+    finally:
+        if isinstance(batches, Rounds):
+            batches.close()
+    return model
+
+
+@dataclass(frozen=True)
+class _Start:
+    """Where a run goes on: steps and seconds of training, where the feed stood, the tensors."""
+
+    step: int = 0
+    seconds: float = 0.0
+    feed: Mapping[str, Any] | None = None
+    tensors: dict[str, Tensor] | None = None
+
+
+def _read_start(path: Path, ranks: Ranks) -> _Start:
+    """Return where the checkpoint of a run stands; the very beginning where there is none."""
+    if not path.is_file():
+        return _Start()
     tensors, facts = load_checkpoint(path)
     try:
-        begin, seconds = int(facts["step"]), float(facts["seconds"])
-        feeds = facts["feeds"]
-        step = TrainingStep(
-            model, open_batches(begin, feeds[ranks.rank] if feeds else None), config.step, ranks
-        )
-        step.restore(tensors)
-    except (KeyError, TypeError, ValueError, IndexError, RuntimeError) as error:
-        raise UnskewError(
-            f"{path} is not this run's ({error}); restore it, or remove it and train again"
-        ) from error
-    if ranks.first:
-        cut_log(folder, begin)
-    return step, begin, seconds
+        feed = facts["feeds"][ranks.rank] if facts["feeds"] else None
+        return _Start(int(facts["step"]), float(facts["seconds"]), feed, tensors)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise UnskewError(f"{path} does not say where it stands ({error!r}); {AGAIN}") from error
 
 
 class _Loop:
@@ -250,11 +255,13 @@ def load_synthesizer(run: Path, device: torch.device) -> Synthesizer:
             raise UnskewError(f"{run} is not finished; run its train command again")
     tensors, facts = load_checkpoint(path)
     try:
-        model = Synthesizer(SynthesizerConfig(**facts["model"]))
-        model.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
+        config = SynthesizerConfig(**facts["model"])
+    except (KeyError, TypeError, UnskewError) as error:
+        reason = "no sizes in it" if isinstance(error, KeyError) else error
         raise UnskewError(f"{path} holds no synthesizer ({reason}); give another run") from error
+    check_shapes(path, tensors, {name: shape for name, (shape, _) in config.shapes().items()})
+    model = Synthesizer(config)
+    model.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
     return model.to(device).eval()
 
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from unskew.errors import UnskewError, check_range
 from unskew.models.calculator import Expressions, ReaderConfig, Readers
-from unskew.models.checkpoint import load_checkpoint, save_checkpoint
+from unskew.models.checkpoint import AGAIN, check_shapes, load_checkpoint, save_checkpoint
 from unskew.models.runs import CHECKPOINT, SAVE_SECONDS, claim, cut_log, log
 from unskew.streams import stream
 
@@ -217,6 +217,15 @@ class _Step:
     def restore(self, path: Path) -> int:
         """Take over a checkpoint; return how many steps it had done."""
         tensors, facts = load_checkpoint(path)
+        wanted = {"generator": tuple(self._generator.get_state().shape)}
+        for name, shape in _shapes(self._model.config).items():
+            wanted[f"model.{name}"] = shape
+            wanted[f"optimizer.{name}.step"] = ()
+            wanted[f"optimizer.{name}.exp_avg"] = wanted[f"optimizer.{name}.exp_avg_sq"] = shape
+        check_shapes(path, tensors, wanted)
+        done = facts.get("step")
+        if not isinstance(done, int):
+            raise UnskewError(f"{path} does not say where it stands (step {done!r}); {AGAIN}")
         self._model.load_state_dict(_named(tensors, "model."))
         self._generator.set_state(tensors["generator"])
         for name, parameter in self._model.named_parameters():
@@ -224,16 +233,27 @@ class _Step:
             for key, value in state.items():
                 on_cpu = key == "step" and not self._on_gpu
                 self._optimizer.state[parameter][key] = value.to("cpu" if on_cpu else self._device)
-        return int(facts["step"])
+        return done
 
 
 def load_readers(folder: Path, device: torch.device) -> Readers:
     """Load the readers of a run."""
-    tensors, facts = load_checkpoint(folder / CHECKPOINT)
-    sizes = {**facts["reader"], "seeds": tuple(facts["reader"]["seeds"])}
-    model = Readers(ReaderConfig(**sizes))
-    model.load_state_dict(_named(tensors, "model."))
+    path = folder / CHECKPOINT
+    tensors, facts = load_checkpoint(path)
+    try:
+        reader = ReaderConfig(**{**facts["reader"], "seeds": tuple(facts["reader"]["seeds"])})
+        shapes = _shapes(reader)
+    except (KeyError, TypeError) as error:
+        raise UnskewError(f"{path} holds no readers ({error!r}); give another run") from error
+    weights = _named(tensors, "model.")
+    check_shapes(path, weights, shapes)
+    model = Readers(reader)
+    model.load_state_dict(weights)
     return model.to(device)
+
+
+def _shapes(reader: ReaderConfig) -> dict[str, tuple[int, ...]]:
+    return {name: (len(reader.seeds), *shape) for name, shape in reader.shapes().items()}
 
 
 def best_device() -> torch.device:

@@ -1,0 +1,144 @@
+"""Checkpoints: what is written is read, and anything else is refused in a line."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load, save_file
+
+from unskew.errors import UnskewError
+from unskew.models.checkpoint import FORMAT, check_shapes, load_checkpoint, save_checkpoint
+
+TENSORS = {
+    "a": torch.arange(6, dtype=torch.float32).view(2, 3),
+    "b": torch.ones(3, dtype=torch.bfloat16),
+    "count": torch.tensor(7),
+    "none": torch.zeros(0, 4),
+}
+FACTS = {"step": 11, "name": "ε"}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    save_checkpoint(tmp_path / "c.safetensors", TENSORS, FACTS)
+    return tmp_path / "c.safetensors"
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(UnskewError) as caught:
+        load_checkpoint(path)
+    said = str(caught.value)
+    assert str(path) in said
+    assert "\n" not in said
+    assert ";" in said  # and the next step
+    return said
+
+
+def same(tensors) -> bool:
+    return tensors.keys() == TENSORS.keys() and all(
+        torch.equal(tensors[name], value) and tensors[name].dtype == value.dtype
+        for name, value in TENSORS.items()
+    )
+
+
+def test_what_is_written_is_read(path):
+    tensors, facts = load_checkpoint(path)
+    assert same(tensors)
+    assert facts == FACTS
+    assert sorted(path.parent.iterdir()) == [path]
+
+
+def test_a_byte_that_changed_is_noticed_wherever_it_is(path):
+    """Two kinds of change at every byte: refused, or read as what was written."""
+    whole, harmless, said = path.read_bytes(), 0, set()
+    for at in range(len(whole)):
+        for flip in (1, 128):
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ flip]) + whole[at + 1 :])
+            try:
+                tensors, facts = load_checkpoint(path)
+            except UnskewError as error:
+                said.add(str(error))
+                continue
+            assert same(tensors)
+            assert facts == FACTS
+            harmless += 1
+    assert harmless < 8  # a space between words of the header, say
+    assert len(said) > 3
+    assert all(str(path) in line and "\n" not in line for line in said)
+
+
+def test_a_byte_of_a_tensor_that_changed_is_said_to_be_damage(path):
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    assert "is damaged: its content is not what was written; restore it, or" in refusal(path)
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 100, -50, -1])
+def test_what_is_cut_is_refused(path, size):
+    path.write_bytes(path.read_bytes()[:size])
+    assert "is no whole checkpoint" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        (None, "is no unskew checkpoint; point at a run"),
+        ({"format": "other"}, "is no unskew checkpoint"),
+        ({"format": FORMAT}, "has no facts"),
+        ({"format": FORMAT, "facts": "{}"}, "has no digest, so it cannot be trusted; restore it"),
+        ({"format": FORMAT, "digest": "0"}, "has no facts"),
+        ({"format": FORMAT, "facts": "{}", "digest": "0"}, "is damaged"),
+    ],
+)
+def test_what_others_wrote_is_refused(path, metadata, said):
+    save_file(TENSORS, path, metadata=metadata)
+    assert said in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"), [("{", "no JSON ("), ("[1]", "no JSON object"), ("[" * 100_000, "no JSON (")]
+)
+def test_facts_that_cannot_be_read_are_refused_though_the_digest_is_right(
+    path, monkeypatch, facts, said
+):
+    monkeypatch.setattr(json, "dumps", _only_facts(facts, json.dumps))
+    save_checkpoint(path, TENSORS, FACTS)
+    monkeypatch.undo()
+    assert said in refusal(path)
+
+
+def _only_facts(text, plain):
+    return lambda value: text if value is FACTS else plain(value)
+
+
+def test_what_is_not_there_is_named(tmp_path):
+    assert "does not exist; train first" in refusal(tmp_path / "none.safetensors")
+
+
+def test_a_file_that_cannot_be_finished_leaves_the_last_one(path, monkeypatch):
+    def stop(tensors, beside, metadata):
+        Path(beside).write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("unskew.models.checkpoint.save_file", stop)
+    with pytest.raises(KeyboardInterrupt):
+        save_checkpoint(path, {"a": torch.zeros(1)}, {})
+    assert same(load_checkpoint(path)[0])
+    assert sorted(path.parent.iterdir()) == [path]
+
+
+def test_shapes_are_compared_by_name(path):
+    shapes = {name: tuple(value.shape) for name, value in TENSORS.items()}
+    check_shapes(path, TENSORS, shapes)
+    for other, said in (
+        ({**shapes, "a": (3, 2)}, r"a is \(2, 3\), its settings say \(3, 2\); restore"),
+        ({**shapes, "z": ()}, r"z is missing, its settings say \(\)"),
+        ({"a": (2, 3)}, r"b is \(3,\), its settings say none"),
+    ):
+        with pytest.raises(UnskewError, match=said):
+            check_shapes(path, TENSORS, other)
+
+
+def test_other_programs_can_read_it(path):
+    assert same(load(path.read_bytes()))
