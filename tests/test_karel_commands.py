@@ -1,20 +1,24 @@
 """train, evaluate and synthesize of Karel, as one types them; and the model that is shipped."""
 
 import json
+import signal
 import subprocess
 import sys
 from importlib.resources import files
 
 import numpy as np
 import pytest
+import torch
 
 from unskew.domains.karel import from_picture, parse, run
 from unskew.domains.karel.world import from_json, to_json
 from unskew.generation import generate
+from unskew.models.checkpoint import load_checkpoint
 from unskew.models.karel_data import Tasks
 from unskew.models.karel_reading import TEST_SETS, read_examples, read_tasks
-from unskew.models.karel_run import SHIPPED, shipped_synthesizer
+from unskew.models.karel_run import MODEL, SHIPPED, shipped_synthesizer
 from unskew.models.karel_solving import solve
+from unskew.models.runs import CHECKPOINT
 from unskew.recipe import Recipe
 
 UNSKEW = [sys.executable, "-m", "unskew"]
@@ -186,3 +190,48 @@ def test_the_shipped_model_is_small_and_solves_what_it_did():
     assert solved.generalizes[:, 0].mean() > 0.45
     assert solved.consistent.any(axis=1).mean() > 0.6
     assert np.array_equal(from_json(to_json(tasks.worlds[0, 0, 0].numpy())), tasks.worlds[0, 0, 0])
+
+
+SLOW = """
+import sys, time
+from unskew.cli import main
+from unskew.models import karel_run
+
+class Slow(karel_run.TrainingStep):
+    def run(self, number, done):
+        print("step", number + 1, file=sys.stderr, flush=True)
+        time.sleep(0.2)  # long enough to be interrupted in
+        super().run(number, done)
+
+karel_run.TrainingStep = Slow
+main()
+"""
+
+
+def test_ctrl_c_saves_the_step_that_it_waits_for(folder, tmp_path):
+    few = ("--steps", 12, "--batch", 8, "--pair", 16, "--check", folder / "data", "-o")
+    command = ["train", folder / "data", *few]
+    unskew(*command, tmp_path / "whole")
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, *map(str, command), str(tmp_path / "run")],
+        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    told = []
+    while "step 3" not in told:
+        told.append(process.stderr.readline().strip())
+        assert process.poll() is None, told
+    process.send_signal(signal.SIGINT)
+    told += process.communicate(timeout=120)[1].splitlines()
+    assert process.returncode == 130
+    last = "stopped; nothing is left half-written; the same command goes on"
+    assert told[-1] == last
+    steps = [line for line in told if line.startswith("step")]
+    _, facts = load_checkpoint(tmp_path / "run" / CHECKPOINT)
+    assert f"step {facts['step']}" == steps[-1]
+    assert 3 <= facts["step"] < 12
+    assert not list((tmp_path / "run").glob(".*"))
+    unskew(*command, tmp_path / "run")
+    for name in (MODEL, CHECKPOINT):
+        whole, gone_on = (load_checkpoint(tmp_path / run / name)[0] for run in ("whole", "run"))
+        assert whole.keys() == gone_on.keys()
+        assert all(torch.equal(whole[tensor], gone_on[tensor]) for tensor in whole)

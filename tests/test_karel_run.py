@@ -100,6 +100,76 @@ def test_a_run_that_is_stopped_goes_on_exactly(tasks, tmp_path, monkeypatch):
     assert [json.loads(line)["step"] for line in lines][-1] == 30
 
 
+class Interrupted:
+    """Ctrl-C in the middle of a step, so many times."""
+
+    def __init__(self, monkeypatch, at, times=1):
+        self.taken = []
+        plain = karel_run.TrainingStep.run
+
+        def run(step, number, done):
+            if number == at - 1:
+                for _ in range(times):
+                    os.kill(os.getpid(), signal.SIGINT)
+            plain(step, number, done)
+            self.taken.append(number + 1)
+
+        monkeypatch.setattr(karel_run.TrainingStep, "run", run)
+
+
+@pytest.mark.parametrize("at", [1, 7])
+def test_ctrl_c_ends_the_step_and_saves_it(tasks, tmp_path, monkeypatch, at):
+    whole = weights(run_for(12, tasks, tmp_path / "whole"))
+    with monkeypatch.context() as patch:
+        took = Interrupted(patch, at)
+        with pytest.raises(KeyboardInterrupt):
+            run_for(12, tasks, tmp_path / "stopped")
+        assert took.taken[-1] == at
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert load_checkpoint(tmp_path / "stopped" / CHECKPOINT)[1]["step"] == at
+    assert not (tmp_path / "stopped" / MODEL).exists()
+    assert same(whole, weights(run_for(12, tasks, tmp_path / "stopped")))
+
+
+def test_ctrl_c_in_the_last_step_finishes_the_run_and_is_not_forgotten(
+    tasks, tmp_path, monkeypatch
+):
+    Interrupted(monkeypatch, 3)
+    with pytest.raises(KeyboardInterrupt):
+        run_for(3, tasks, tmp_path)
+    assert (tmp_path / MODEL).is_file()
+    lines = (tmp_path / METRICS).read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [3]
+
+
+def test_a_second_ctrl_c_stops_at_once(tasks, tmp_path, monkeypatch):
+    took = Interrupted(monkeypatch, 3, times=2)
+    with pytest.raises(KeyboardInterrupt):
+        run_for(5, tasks, tmp_path)
+    assert took.taken == [1, 2]
+    assert not (tmp_path / CHECKPOINT).exists()
+
+
+def test_a_second_ctrl_c_while_saving_leaves_the_checkpoint_before(tasks, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        Interrupted(patch, 2)
+        with pytest.raises(KeyboardInterrupt):
+            run_for(5, tasks, tmp_path)
+    before = (tmp_path / CHECKPOINT).read_bytes()
+
+    def save_file(tensors, beside, metadata):
+        beside.write_bytes(b"half")
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        Interrupted(patch, 4)
+        patch.setattr("unskew.models.checkpoint.save_file", save_file)
+        with pytest.raises(KeyboardInterrupt):
+            run_for(5, tasks, tmp_path)
+    assert (tmp_path / CHECKPOINT).read_bytes() == before
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_a_run_killed_before_its_first_checkpoint_begins_anew(tasks, tmp_path):
     def stop(now):
         if now.step == 3:
@@ -243,6 +313,19 @@ def test_training_on_a_feed_is_stopped_and_goes_on(tmp_path):
         whole,
         weights(train(config, feed, {"recipe": ENDLESS.recipes[0].hash}, tmp_path / "killed")),
     )
+
+
+@pytest.mark.parametrize("at", [3, 4])
+def test_ctrl_c_on_a_feed_goes_on_exactly_also_where_a_round_ends(tmp_path, monkeypatch, at):
+    """Four batches a round: after the fourth the next one needs a chunk that is not there yet."""
+    config, data = RunConfig(TINY, STEP, steps=6), {"recipe": ENDLESS.recipes[0].hash}
+    whole = weights(train(config, rounds, data, tmp_path / "whole"))
+    with monkeypatch.context() as patch:
+        Interrupted(patch, at)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, rounds, data, tmp_path / "stopped")
+    assert load_checkpoint(tmp_path / "stopped" / CHECKPOINT)[1]["step"] == at
+    assert same(whole, weights(train(config, rounds, data, tmp_path / "stopped")))
 
 
 # Several processes.

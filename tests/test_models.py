@@ -1,6 +1,8 @@
 """The Calculator's model: the recurrence, training, resuming, checkpoints, scoring."""
 
 import json
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -156,6 +158,31 @@ def test_a_stopped_run_goes_on_exactly(tmp_path: Path):
         train(reader, config, data, tmp_path / "cut", stop)
     _, facts = load_checkpoint(tmp_path / "cut" / CHECKPOINT)
     assert facts["step"] == 10
+    train(reader, config, data, tmp_path / "cut")
+    resumed = load_readers(tmp_path / "cut", CPU)
+    for name, parameter in whole.named_parameters():
+        assert torch.equal(parameter, resumed.get_parameter(name)), name
+
+
+def test_ctrl_c_ends_the_step_and_saves_it(tmp_path: Path, monkeypatch):
+    reader, config = ReaderConfig(8, SHORT), TrainConfig(steps=12, batch=8)
+    data = TrainingData([expressions(50)], [0], CPU)
+    whole = train(reader, config, data, tmp_path / "whole")
+    plain = Readers.losses
+
+    def interrupted(model, *batch):
+        nonlocal steps
+        steps += 1
+        if steps == 7:
+            os.kill(os.getpid(), signal.SIGINT)
+        return plain(model, *batch)
+
+    steps = 0
+    with monkeypatch.context() as patch:
+        patch.setattr(Readers, "losses", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(reader, config, data, tmp_path / "cut")
+    assert load_checkpoint(tmp_path / "cut" / CHECKPOINT)[1]["step"] == steps == 7
     train(reader, config, data, tmp_path / "cut")
     resumed = load_readers(tmp_path / "cut", CPU)
     for name, parameter in whole.named_parameters():

@@ -1,11 +1,14 @@
 """The folder of a run: what was logged and how much of it is believed, by whom it is stopped."""
 
 import json
+import os
+import signal
+import threading
 
 import pytest
 
 from unskew.errors import UnskewError
-from unskew.models.runs import METRICS, cut_log, log
+from unskew.models.runs import METRICS, cut_log, held_interrupts, log
 
 
 def logged(folder):
@@ -40,3 +43,89 @@ def test_other_lines_that_cannot_be_read_are_named(tmp_path, line):
     (tmp_path / METRICS).write_bytes(b'{"step": 1}\n' + line + b'\n{"step": 3}\n')
     with pytest.raises(UnskewError, match=r"metrics.jsonl, line 2, is no line of metrics; restore"):
         cut_log(tmp_path, 3)
+
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def held(job):
+    with held_interrupts() as stop:
+        job(stop)
+
+
+def test_an_interrupt_is_held_back_to_the_end():
+    seen = []
+
+    def job(stop):
+        seen.append(stop.asked)
+        interrupt()
+        seen.append(stop.asked)
+
+    with pytest.raises(KeyboardInterrupt):
+        held(job)
+    assert seen == [False, True]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_interrupt_is_not_held_back():
+    def job(_):
+        interrupt()
+        interrupt()
+        pytest.fail("not reached")
+
+    with pytest.raises(KeyboardInterrupt):
+        held(job)
+
+
+def test_what_goes_wrong_meanwhile_comes_first():
+    def job(_):
+        interrupt()
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        held(job)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("raises", [True, False])
+def test_an_interrupt_is_answered_as_it_would_have_been(raises):
+    """By who was asked before; one who lets it go on does not let what was stopped go on."""
+    seen = []
+
+    def answer(number, frame):
+        seen.append(number)
+        if raises:
+            raise SystemExit(3)
+
+    def job(_):
+        interrupt()
+        assert seen == []
+
+    before = signal.signal(signal.SIGINT, answer)
+    try:
+        with pytest.raises(SystemExit if raises else KeyboardInterrupt):
+            held(job)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [signal.SIGINT]
+
+
+def test_ignored_interrupts_are_still_ignored_and_threads_hear_none():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with held_interrupts() as stop:
+            interrupt()
+        assert not stop.asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+    found = []
+
+    def beside():
+        with held_interrupts() as stop:
+            found.append(stop.asked)
+
+    thread = threading.Thread(target=beside)
+    thread.start()
+    thread.join()
+    assert found == [False]

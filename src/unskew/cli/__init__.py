@@ -94,8 +94,16 @@ def main() -> None:
 
 
 def _stopped() -> None:
-    typer.echo("stopped; nothing is left half-written", err=True)
+    said = "stopped; nothing is left half-written"
+    typer.echo(said + ("; the same command goes on" if _goes_on(sys.argv[1:]) else ""), err=True)
     sys.exit(130)
+
+
+def _goes_on(arguments: list[str]) -> bool:
+    """Whether a command of training keeps what it did; reproduce does so where it is told to."""
+    command, options = arguments[:1], arguments[1:]
+    kept = any(option.split("=")[0] == "--work" for option in options)
+    return command == ["train"] or (command == ["reproduce"] and kept)
 
 
 def _unread() -> None:

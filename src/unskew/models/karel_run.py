@@ -22,7 +22,7 @@ from unskew.models.karel_rounds import Rounds
 from unskew.models.karel_solving import solve
 from unskew.models.karel_training import Batches, StepConfig, TrainingStep
 from unskew.models.ranks import ALONE, Ranks
-from unskew.models.runs import CHECKPOINT, claim, cut_log, log, settings
+from unskew.models.runs import CHECKPOINT, Stop, claim, cut_log, held_interrupts, log, settings
 
 KIND = "karel-synthesizer"
 MODEL = "model.safetensors"  # the weights alone, written last
@@ -158,24 +158,34 @@ class _Loop:
             return
         self.step.prepare(number)  # compiling is not counted
         self._seconds = seconds
+        with held_interrupts() as stop:
+            self._train(number, stop)
+
+    def _train(self, number: int, stop: Stop) -> None:
+        """Take steps until the end, or until asked to stop: then all of them are saved."""
         clock = checked = saved = time.perf_counter()
-        told = (number, seconds)
-        while (done := self._done(number, self._seconds)) < 1:
+        told = (number, self._seconds)
+        done = self._done(number, self._seconds)
+        while done < 1:
             self.step.run(number, done)
             number += 1
             if self._on_gpu and number % AHEAD == 0:
                 torch.cuda.synchronize()
             now = time.perf_counter()
             self._seconds += now - clock
-            if now - checked > self._every:
+            done = self._done(number, self._seconds)
+            if done < 1 and now - checked > self._every:
                 told = self._tell(number, told)
                 checked = time.perf_counter()
-            if self.ranks.agree(now - saved) > SAVE_SECONDS:
-                self._save(number)
+            unsaved = self.ranks.agree(math.inf if stop.asked else now - saved)
+            if done < 1 and unsaved > SAVE_SECONDS:
+                self._save(number, self._feeds(number))
                 saved = time.perf_counter()
+                if unsaved == math.inf:
+                    stop.asked = True  # whichever process was
+                    return
             clock = time.perf_counter()
-        if told[0] < number:
-            self._tell(number, told)
+        self._tell(number, told)
         self._finish(number, self._seconds)
 
     def _done(self, number: int, seconds: float) -> float:
@@ -218,17 +228,19 @@ class _Loop:
                     self._board.add_scalar(name, value, now.step)
             self._board.flush()
 
-    def _save(self, number: int) -> None:
+    def _save(self, number: int, feeds: list[dict[str, Any]]) -> None:
         """Write everything that the next step depends on."""
-        feeds = self._feeds()
         if self.ranks.first:
             facts = {"step": number, "seconds": self._seconds, "feeds": feeds}
             save_checkpoint(self.folder / CHECKPOINT, self.step.tensors(), facts)
 
-    def _feeds(self) -> list[dict[str, Any]]:
-        """Return where the feed of each process stands; none where there is a dataset."""
+    def _feeds(self, number: int) -> list[dict[str, Any]]:
+        """Return where each process's feed stands for a batch; none where there is a dataset."""
         batches = self.step.batches
-        return self.ranks.gather(batches.state()) if isinstance(batches, Rounds) else []
+        if not isinstance(batches, Rounds):
+            return []
+        batches.choice(number)  # the first of a round has its chunk from here on
+        return self.ranks.gather(batches.state())
 
     def _finish(self, number: int, seconds: float) -> None:
         """Write the last checkpoint and, last of all, the model by itself."""
@@ -237,7 +249,7 @@ class _Loop:
             self._board.close()
         if (self.folder / MODEL).is_file():
             return
-        self._save(number)
+        self._save(number, [])  # nothing comes after it
         if not self.ranks.first:
             return
         facts = {"kind": KIND, "model": asdict(self.config.model), "step": number}

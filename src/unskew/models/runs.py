@@ -1,10 +1,15 @@
-"""The folder of a run: its settings, a checkpoint, metrics as it goes."""
+"""The folder of a run: its settings, a checkpoint, metrics as it goes; and how one is stopped."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from unskew.errors import UnskewError
@@ -43,6 +48,41 @@ def settings(folder: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UnskewError(f"{path} holds no settings; restore it, or train again")
     return found
+
+
+@dataclass
+class Stop:
+    """Whether a run was asked to stop where it can be gone on from."""
+
+    asked: bool = False
+
+
+@contextmanager
+def held_interrupts() -> Iterator[Stop]:
+    """Hold back Ctrl-C, whose place may be the middle of a step, until the end; a second is not.
+
+    At the end it is what it would have been, so nothing goes on that was meant to be stopped.
+    """
+    stop, before = Stop(), signal.getsignal(signal.SIGINT)
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if stop.asked and callable(before):
+            before(number, frame)
+        stop.asked = True
+
+    # Only the main thread is interrupted, and not where interrupts are ignored.
+    heard = threading.current_thread() is threading.main_thread() and callable(before)
+    if heard:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield stop
+    finally:
+        if heard:
+            signal.signal(signal.SIGINT, before)
+    if stop.asked:
+        if callable(before):
+            before(signal.SIGINT, None)
+        raise KeyboardInterrupt
 
 
 def log(folder: Path, facts: Mapping[str, Any]) -> None:

@@ -18,7 +18,7 @@ from torch import Tensor
 from unskew.errors import UnskewError, check_range
 from unskew.models.calculator import Expressions, ReaderConfig, Readers
 from unskew.models.checkpoint import AGAIN, check_shapes, load_checkpoint, save_checkpoint
-from unskew.models.runs import CHECKPOINT, SAVE_SECONDS, claim, cut_log, log
+from unskew.models.runs import CHECKPOINT, SAVE_SECONDS, Stop, claim, cut_log, held_interrupts, log
 from unskew.streams import stream
 
 
@@ -115,6 +115,20 @@ def train(
         if (folder / CHECKPOINT).is_file():
             begin = step.restore(folder / CHECKPOINT)
         cut_log(folder, begin)
+    with held_interrupts() as stop:
+        _take_steps(step, config, begin, folder, report, stop)
+    return model
+
+
+def _take_steps(
+    step: _Step,
+    config: TrainConfig,
+    begin: int,
+    folder: Path | None,
+    report: Callable[[Progress], None],
+    stop: Stop,
+) -> None:
+    """Go on to the end, or until asked to stop: then all steps that were taken are saved."""
     clock, clocked = time.perf_counter(), begin
     saved = clock
     for done in range(begin + 1, config.steps + 1):
@@ -127,17 +141,19 @@ def train(
                     f"the loss is {loss} at step {done}; lower --rate ({config.rate})"
                 )
             now = time.perf_counter()
-            speed = (done - clocked) * config.batch * model.members / max(now - clock, 1e-9)
+            speed = (done - clocked) * config.batch * len(step.losses) / max(now - clock, 1e-9)
             clock, clocked = now, done
             progress = Progress(done, loss, config.rate_at(done - 1), speed)
             report(progress)
             if folder is not None:
                 log(folder, asdict(progress))
+        asked = stop.asked
         due = done % config.save_every == 0 or time.perf_counter() - saved > SAVE_SECONDS
-        if folder is not None and (last or due):
+        if folder is not None and (last or due or asked):
             step.save(folder / CHECKPOINT, done)
             saved = time.perf_counter()
-    return model
+        if asked:
+            return
 
 
 class _Step:
