@@ -1,10 +1,15 @@
 """Training the Karel synthesizer: it learns, goes on exactly, and its schedule fits the run."""
 
+import weakref
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import pytest
 import torch
 
 from tests.test_karel_model import TINY, tasks
 from unskew.errors import UnskewError
+from unskew.models import karel_training
 from unskew.models.karel import Synthesizer, SynthesizerConfig
 from unskew.models.karel_data import Minibatches
 from unskew.models.karel_training import StepConfig, TrainingStep
@@ -30,6 +35,80 @@ def test_a_run_goes_on_exactly_from_its_tensors():
     for name, tensor in whole.tensors().items():
         assert torch.equal(tensor, resumed.tensors()[name]), name
     assert torch.equal(whole.loss, resumed.loss)
+
+
+@pytest.fixture
+def captured(monkeypatch):
+    """A GPU's way of taking a step on the CPU: a graph is the job that it would be made of."""
+    recorded = []
+
+    def record(job):
+        recorded.append(job)
+        return job
+
+    monkeypatch.setattr(karel_training, "_on_another_stream", nullcontext)
+    monkeypatch.setattr(karel_training, "_recorded", record)
+
+    def make(config, ranks):
+        step = training(config)
+        step._on_gpu, step._ranks = True, ranks
+        return step
+
+    return SimpleNamespace(make=make, recorded=recorded)
+
+
+class Adding:
+    """A rank that counts how often it adds up with the others."""
+
+    def __init__(self):
+        self.times = 0
+
+    def add_up(self, tensors):
+        assert len(tensors) > 1
+        self.times += 1
+
+
+def test_ranks_add_up_once_a_step_whoever_captures(captured):
+    """A layout that changes in one rank alone must not make it add up more often than the rest."""
+    config = StepConfig(batch=8, shown=(1, 5), rate=1e-2)
+    ranks = Adding()
+    step, plain = captured.make(config, ranks), training(config)
+    step.prepare(0)
+    assert (ranks.times, len(captured.recorded)) == (0, 10)  # two graphs for each number of pairs
+    for number in range(6):
+        if number == 3:
+            step.batches.layout += 1
+        step.run(number, number / 6)
+        plain.run(number, number / 6)
+        assert ranks.times == number + 1
+    assert len(captured.recorded) > 10
+    for name, tensor in plain.tensors().items():
+        assert torch.equal(tensor, step.tensors()[name]), name
+
+
+def test_steps_captured_for_a_layout_that_is_gone_are_let_go(captured):
+    step = captured.make(StepConfig(batch=8, shown=(2, 5)), Adding())
+    step.prepare(0)
+    before = [weakref.ref(each) for each in step._captured.values()]
+    assert sorted(step._captured) == [2, 3, 4, 5]
+    step.run(0, 0)
+    assert None not in [each() for each in before]
+    step.batches.layout += 1
+    step.run(1, 0.1)
+    assert [each() for each in before] == [None] * 4
+    assert len(step._captured) == 1
+
+
+def test_a_warm_up_adds_nothing_up_and_changes_no_weight():
+    step = training(StepConfig(batch=8))
+    step._ranks = Adding()
+    before = {name: tensor.clone() for name, tensor in step.tensors().items()}
+    step._warm_up(step.batches.choice(0))
+    assert step._ranks.times == 0
+    assert all(torch.equal(tensor, step.tensors()[name]) for name, tensor in before.items())
+    step.run(0, 0.5)
+    assert step._ranks.times == 1
+    assert any(not torch.equal(tensor, step.tensors()[name]) for name, tensor in before.items())
 
 
 def test_the_rate_warms_up_and_falls_to_zero():

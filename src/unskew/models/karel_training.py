@@ -1,4 +1,4 @@
-"""One step of the synthesizer's training, on CPU and GPU; on a GPU a captured graph.
+"""One step of the synthesizer's training, on CPU and GPU; on a GPU two captured graphs.
 
 Weights, gradients' sums and Adam's moments are float32; a GPU computes in bfloat16. Everything a
 step leaves to chance is in the number of its batch, so weights, moments and that number are all
@@ -9,6 +9,8 @@ fastest convolutions do not always add in the same one.)
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -53,6 +55,20 @@ class StepConfig:
         return self.rate * (1 + math.cos(math.pi * min(1.0, done))) / 2
 
 
+@dataclass(frozen=True)
+class _Captured:
+    """A step as two graphs and what the ranks add up between them, for batches put in a place.
+
+    Adding up is in neither: NCCL may want all ranks to capture it at once, but each has a layout
+    of its own, which changes when its own tasks need it.
+    """
+
+    place: Choice
+    differentiate: Callable[[], None]
+    sums: list[Tensor]
+    update: Callable[[], None]
+
+
 class TrainingStep:
     """A model, its optimizer and its batches; ``run`` takes one step."""
 
@@ -84,7 +100,8 @@ class TrainingStep:
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
         self.loss = torch.zeros((), device=self._device)
-        self._graphs: dict[tuple[int, int], tuple[torch.cuda.CUDAGraph, Choice]] = {}
+        self._captured: dict[int, _Captured] = {}  # by the number of pairs shown, of one layout
+        self._layout = batches.layout
 
     def run(self, number: int, progress: float) -> None:
         """Take a step on batch ``number``; ``loss`` then has the loss before it."""
@@ -93,13 +110,12 @@ class TrainingStep:
         if not self._on_gpu:
             self._step(choice)
             return
-        kind = (self.batches.layout, choice.pairs.shape[1])
-        if kind not in self._graphs:
-            self._graphs[kind] = self._capture(choice)
-        graph, place = self._graphs[kind]
-        place.tasks.copy_(choice.tasks)
-        place.pairs.copy_(choice.pairs)
-        graph.replay()
+        captured = self._captured_for(choice)
+        captured.place.tasks.copy_(choice.tasks)
+        captured.place.pairs.copy_(choice.pairs)
+        captured.differentiate()
+        self._ranks.add_up(captured.sums)
+        captured.update()
 
     def prepare(self, number: int) -> None:
         """Compile what batches from this one on need; no step is taken."""
@@ -107,14 +123,15 @@ class TrainingStep:
         low, high = self.config.shown
         for shown in range(low, high + 1) if self._on_gpu else ():
             pairs = torch.arange(shown, device=self._device).expand(len(tasks), shown)
-            self._graphs[self.batches.layout, shown] = self._capture(Choice(tasks, pairs))
+            self._captured_for(Choice(tasks, pairs))
 
     def _step(self, choice: Choice) -> None:
         self._differentiate(choice)
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
-        self._optimizer.step()
+        self._ranks.add_up(self._sums())
+        self._update()
 
     def _differentiate(self, choice: Choice) -> None:
+        """Set gradients and loss to this rank's part of the batch's."""
         worlds = self._tasks.worlds[choice.tasks.unsqueeze(1), choice.pairs]
         programs = self._tasks.programs[choice.tasks]
         self._optimizer.zero_grad()
@@ -122,24 +139,38 @@ class TrainingStep:
         loss = loss * self.batches.weight  # of all ranks together it is the whole batch's
         loss.backward()  # type: ignore[no-untyped-call]
         self.loss.copy_(loss.detach())
-        self._ranks.add_up(
-            [self.loss, *(p.grad for p in self.model.parameters() if p.grad is not None)]
-        )
 
-    def _capture(self, choice: Choice) -> tuple[torch.cuda.CUDAGraph, Choice]:
-        """Capture a step for batches with as many shown pairs; no step is taken."""
+    def _sums(self) -> list[Tensor]:
+        """Return what the ranks add up."""
+        return [self.loss, *(p.grad for p in self.model.parameters() if p.grad is not None)]
+
+    def _update(self) -> None:
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
+        self._optimizer.step()
+
+    def _captured_for(self, choice: Choice) -> _Captured:
+        """Return a captured step for batches with as many shown pairs; no step is taken."""
+        if self._layout != self.batches.layout:
+            self._captured.clear()  # none of them is used again, and each holds gigabytes
+            self._layout = self.batches.layout
+        shown = choice.pairs.shape[1]
+        if shown not in self._captured:
+            self._captured[shown] = self._capture(choice)
+        return self._captured[shown]
+
+    def _capture(self, choice: Choice) -> _Captured:
+        """Capture a step. One rank may do so alone, so nothing here waits for the others."""
         place = Choice(choice.tasks.clone(), choice.pairs.clone())
         with torch.backends.cudnn.flags(enabled=True, benchmark=True, deterministic=False):
-            side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-            side.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(side):
-                for _ in range(WARM_UPS):
-                    self._differentiate(place)
-            torch.cuda.current_stream().wait_stream(side)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph):
-                self._step(place)
-        return graph, place
+            with _on_another_stream():
+                self._warm_up(place)
+            differentiate = _recorded(lambda: self._differentiate(place))
+            update = _recorded(self._update)
+        return _Captured(place, differentiate, self._sums(), update)
+
+    def _warm_up(self, place: Choice) -> None:
+        for _ in range(WARM_UPS):
+            self._differentiate(place)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return weights and moments by name, as a checkpoint keeps them."""
@@ -154,3 +185,22 @@ class TrainingStep:
         with torch.no_grad():
             for name, tensor in self.tensors().items():
                 tensor.copy_(tensors[name])
+
+
+@contextmanager
+def _on_another_stream() -> Iterator[None]:
+    """Run what comes beside the current stream, as a warm-up before capturing must be."""
+    side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        yield
+    torch.cuda.current_stream().wait_stream(side)
+
+
+def _recorded(job: Callable[[], None]) -> Callable[[], None]:
+    """Capture what a job does on the GPU; return what does it again."""
+    graph = torch.cuda.CUDAGraph()
+    # Other threads may allocate meanwhile: the one that fetches tasks does.
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+        job()
+    return graph.replay
