@@ -230,7 +230,8 @@ def test_ctrl_c_saves_the_step_that_it_waits_for(folder, tmp_path):
     assert f"step {facts['step']}" == steps[-1]
     assert 3 <= facts["step"] < 12
     assert not list((tmp_path / "run").glob(".*"))
-    unskew(*command, tmp_path / "run")
+    assert "already" not in unskew(*command, tmp_path / "run").stdout
+    assert "(it was finished already)" in unskew(*command, tmp_path / "run").stdout
     for name in (MODEL, CHECKPOINT):
         whole, gone_on = (load_checkpoint(tmp_path / run / name)[0] for run in ("whole", "run"))
         assert whole.keys() == gone_on.keys()

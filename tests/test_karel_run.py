@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,9 +22,9 @@ from unskew.models.karel import SynthesizerConfig
 from unskew.models.karel_data import Minibatches, Tasks
 from unskew.models.karel_mixture import Feeds, Mixture
 from unskew.models.karel_rounds import Rounds
-from unskew.models.karel_run import MODEL, RunConfig, load_synthesizer, train
+from unskew.models.karel_run import MODEL, RunConfig, is_finished, load_synthesizer, train
 from unskew.models.karel_solving import solve
-from unskew.models.karel_training import StepConfig
+from unskew.models.karel_training import StepConfig, TrainingStep
 from unskew.models.runs import CHECKPOINT, METRICS
 from unskew.recipe import Recipe
 
@@ -184,11 +185,27 @@ def test_a_run_killed_before_its_first_checkpoint_begins_anew(tasks, tmp_path):
     assert [json.loads(line)["step"] for line in lines] == [1, 2, 3, 4, 5]
 
 
-def test_a_finished_run_is_not_trained_again(tasks, tmp_path):
-    run_for(3, tasks, tmp_path)
-    before = (tmp_path / MODEL).read_bytes()
-    run_for(3, tasks, tmp_path)
-    assert (tmp_path / MODEL).read_bytes() == before
+def test_a_finished_run_is_loaded_and_its_data_are_not_opened(tasks, tmp_path):
+    config, data = RunConfig(TINY, STEP, steps=3), {"tasks": tasks.digest()}
+    assert not is_finished(config, data, tmp_path)
+    made = weights(run_for(3, tasks, tmp_path))
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert is_finished(config, data, tmp_path)
+
+    def opened(number, state):
+        raise AssertionError("opened")
+
+    assert same(made, weights(train(config, opened, data, tmp_path)))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    with pytest.raises(UnskewError, match="other settings or data"):
+        is_finished(config, {"tasks": "others"}, tmp_path)
+
+
+def test_a_run_that_wants_only_its_model_is_finished(tasks, tmp_path):
+    made = weights(run_for(3, tasks, tmp_path))
+    (tmp_path / MODEL).unlink()
+    assert same(made, weights(run_for(3, tasks, tmp_path)))
+    assert same(made, weights(load_synthesizer(tmp_path, CPU)))
 
 
 def test_other_settings_or_data_are_refused(tasks, tmp_path):
@@ -197,12 +214,32 @@ def test_other_settings_or_data_are_refused(tasks, tmp_path):
         run_for(4, tasks, tmp_path)
 
 
-def test_a_box_of_time_is_kept(tasks, tmp_path):
-    began, seen = time.perf_counter(), []
-    config = RunConfig(TINY, STEP, minutes=0.03)
-    train(config, batches_of(tasks), {}, tmp_path, report=seen.append)
-    assert 1.8 <= seen[-1].seconds < 3
-    assert time.perf_counter() - began < 30
+def test_a_box_of_time_is_kept(tasks, tmp_path, monkeypatch):
+    """By a clock on which a step takes a quarter of a second, and a check or saving 100 each."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(karel_run, "time", SimpleNamespace(perf_counter=lambda: clock.now))
+
+    def takes(seconds, job):
+        def timed(*arguments, **more):
+            clock.now += seconds
+            return job(*arguments, **more)
+
+        return timed
+
+    monkeypatch.setattr(TrainingStep, "run", takes(0.25, TrainingStep.run))
+    monkeypatch.setattr(TrainingStep, "prepare", takes(100, TrainingStep.prepare))
+    for name in ("solve", "save_checkpoint"):
+        monkeypatch.setattr(karel_run, name, takes(100, getattr(karel_run, name)))
+    few, seen = Tasks(tasks.programs[:4], tasks.worlds[:4]), []
+    config = RunConfig(TINY, STEP, minutes=0.03)  # 1.8 s: seven steps are not enough
+    train(
+        config, batches_of(tasks), {}, tmp_path,
+        held_out=few, every=0.6, report=seen.append,
+    )  # fmt: skip
+    told = [(now.step, now.seconds) for now in seen]
+    assert told == [(3, 0.75), (5, 1.25), (7, 1.75), (8, 2.0)]  # saved after the fourth and sixth
+    assert seen[-1].done == 1
+    assert clock.now == 902
 
 
 @pytest.mark.parametrize("limit", [{}, {"minutes": 1, "steps": 1}])

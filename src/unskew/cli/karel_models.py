@@ -49,7 +49,7 @@ class TrainOptions:
 def train_karel(options: TrainOptions) -> None:
     """Train the synthesizer on datasets or on an endless stream."""
     from unskew.models.karel import SynthesizerConfig
-    from unskew.models.karel_run import RunConfig, train
+    from unskew.models.karel_run import RunConfig, is_finished, train
     from unskew.models.karel_training import StepConfig
     from unskew.models.ranks import join_ranks, leave_ranks
 
@@ -62,6 +62,9 @@ def train_karel(options: TrainOptions) -> None:
     ranks = join_ranks()
     try:
         open_batches, data = _data(options, step, ranks)
+        if is_finished(config, data, options.output, ranks):
+            _say(ranks, f"run: {options.output} (it was finished already)")
+            return
         held_out = _held_out(options) if ranks.first else None
         with progress("training", 1000) as advance:
             report = _teller(advance)
@@ -69,8 +72,7 @@ def train_karel(options: TrainOptions) -> None:
                 config, open_batches, data, options.output,
                 held_out=held_out, ranks=ranks, report=report,
             )  # fmt: skip
-        if ranks.first:
-            typer.echo(f"run: {options.output}")
+        _say(ranks, f"run: {options.output}")
     finally:
         leave_ranks(ranks)
 

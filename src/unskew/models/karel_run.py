@@ -86,11 +86,12 @@ def train(
     """Train in a folder, or go on there; ``data`` names what the batches are made of.
 
     Minutes are those of training: compiling, saving and checking are not counted. Checks come
-    every so many seconds and do not change what is learnt.
+    every so many seconds and do not change what is learnt. A finished run's model is loaded.
     """
-    facts = {"kind": KIND, **asdict(config), "data": dict(data), "processes": ranks.size}
+    if ranks.agree(is_finished(config, data, folder, ranks)):
+        return load_synthesizer(folder, ranks.device)
     if ranks.first:
-        claim(folder, facts)
+        claim(folder, _settings(config, data, ranks))
     ranks.agree(0)  # the folder is there for all
     path = folder / CHECKPOINT
     start = _read_start(path, ranks)
@@ -109,6 +110,20 @@ def train(
         if isinstance(batches, Rounds):
             batches.close()
     return model
+
+
+def is_finished(
+    config: RunConfig, data: Mapping[str, Any], folder: Path, ranks: Ranks = ALONE
+) -> bool:
+    """Whether a folder has this run's model; that of another run is refused."""
+    if not (folder / MODEL).is_file():
+        return False
+    claim(folder, _settings(config, data, ranks))
+    return True
+
+
+def _settings(config: RunConfig, data: Mapping[str, Any], ranks: Ranks) -> dict[str, Any]:
+    return {"kind": KIND, **asdict(config), "data": dict(data), "processes": ranks.size}
 
 
 @dataclass(frozen=True)
@@ -247,8 +262,6 @@ class _Loop:
         self._seconds = seconds
         if self._board is not None:
             self._board.close()
-        if (self.folder / MODEL).is_file():
-            return
         self._save(number, [])  # nothing comes after it
         if not self.ranks.first:
             return
