@@ -5,8 +5,10 @@ import pytest
 import torch
 
 from tests.naive import karel as naive_karel
+from tests.naive import karel_beam as naive_beam
 from tests.naive import karel_syntax as naive
-from tests.test_karel_model import TINY, tasks
+from tests.naive.karel_model import plain_copy
+from tests.test_karel_model import TINY, tasks, tensors
 from unskew.domains.karel.compiler import compile_programs
 from unskew.domains.karel.interpreter import run
 from unskew.domains.karel.tokens import IDS, PAD, VOCABULARY, stacked, to_ids
@@ -126,6 +128,66 @@ def test_a_beam_of_one_is_greedy():
             program.append(choices[0])
         assert made[task, : len(program)].tolist() == [IDS[token] for token in program]
         assert (made[task, len(program) :] == PAD).all()
+
+
+def certain(seed: int) -> Synthesizer:
+    """A tiny model whose answers are less alike and end programs, as a trained one's do."""
+    model = Synthesizer(SynthesizerConfig(channels=8, blocks=1, pair=16, hidden=16, seed=seed))
+    model.get_parameter("answer").data *= 12
+    model.get_parameter("from_pair").data *= 6
+    model.get_parameter("answer_bias").data[IDS["m)"]] += 4
+    return model
+
+
+def naive_search(model: Synthesizer, worlds: torch.Tensor, beam: int, max_length: int, **rule):
+    """What the twin keeps for each task."""
+    plain = plain_copy(model)
+    before, after = (tensors(worlds[:, :, side].numpy()) for side in (0, 1))
+    return [
+        naive_beam.beam_search(plain, *pair, IDS, beam, max_length, **rule)
+        for pair in zip(before, after, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("beam", "max_length"), [(2, 20), (3, 9), (7, 14), (16, 6), (29, 11)])
+def test_a_beam_that_prunes_keeps_what_the_naive_one_keeps(beam, max_length):
+    worlds = tasks(4).worlds[:, :5]
+    for seed in (0, 1):
+        model = certain(seed)
+        made = beam_search(model, worlds, beam, max_length)
+        for task, expected in enumerate(naive_search(model, worlds, beam, max_length)):
+            rows = [[IDS[token] for token in tokens] for _, tokens in expected]
+            found = [row[row != PAD].tolist() for row in made.programs[task]]
+            assert found == rows
+            scores = torch.tensor([score for score, _ in expected])
+            assert torch.allclose(made.scores[task], scores, atol=1e-4)
+
+
+def set_aside(grown, beam):
+    """Another rule: complete programs do not take up the places of others."""
+    done = [each for each in grown if naive_beam.complete(each[1])]
+    return done + [each for each in grown if not naive_beam.complete(each[1])][:beam]
+
+
+def crowded_out(grown, beam):
+    """Another rule: a complete program stays only where unfinished ones leave a place."""
+    order = sorted(grown, key=lambda each: naive_beam.complete(each[1]))
+    return sorted(order[:beam], key=lambda each: -each[0])
+
+
+def wider(grown, beam):
+    """Another rule: more than the beam stay."""
+    return grown[: 4 * beam]
+
+
+@pytest.mark.parametrize("rule", [set_aside, crowded_out, wider])
+def test_beams_that_keep_by_another_rule_find_other_programs(rule):
+    """So the comparison with the twin tells them apart."""
+    worlds, beam = tasks(4).worlds[:, :5], 7
+    right = naive_search(certain(0), worlds, beam, 14)
+    wrong = naive_search(certain(0), worlds, beam, 14, keep=rule)
+    for one, other in zip(right, wrong, strict=True):
+        assert one != sorted(other, key=lambda each: -each[0])[:beam]
 
 
 def test_what_is_found_does_not_depend_on_how_many_are_decoded_at_once():
