@@ -248,9 +248,11 @@ def test_train_then_evaluate(run, here):
     code, out, _ = run(*train)
     assert code == 0
     assert "run: r" in out
-    code, out, _ = run("evaluate", "r", "d", "-n", 500, "--json")
-    assert code == 0
+    code, out, err = run("evaluate", "r", "d", "-n", 500, "--json")
+    assert (code, err) == (0, "d: 500 of 2,000 examples\n")
     assert len(json.loads(out)["d"]) == 2
+    whole, some = (run("evaluate", "r", "d", *n)[1] for n in ((), ("-n", 500)))
+    assert whole != some
     code, out, _ = run("evaluate", "r", "-n", 100)
     assert code == 0
     assert "equal mixture" in out

@@ -13,6 +13,7 @@ import torch
 from unskew.domains.karel import from_picture, parse, run
 from unskew.domains.karel.world import from_json, to_json
 from unskew.generation import generate
+from unskew.models import karel_scoring
 from unskew.models.checkpoint import load_checkpoint
 from unskew.models.karel_data import Tasks
 from unskew.models.karel_reading import TEST_SETS, read_examples, read_tasks
@@ -87,11 +88,44 @@ def test_scores_are_tables_json_and_a_picture(folder):
     table = unskew(*args, "--by", "nesting").stdout
     assert "generalizes" in table
     assert "nesting 0" in table
+    assert "12 of 300 tasks, 5 pairs shown, 1 held out, beam 2" in " ".join(table.split())
     scores = json.loads(unskew(*args, "--json", "--heatmap", folder / "h.png").stdout)
     (score,) = scores[str(folder / "run")].values()
-    assert score["tasks"] == 12
+    assert (score["tasks"], score["of"]) == (12, 300)
+    assert (score["shown_from"], score["shown_to"], score["held_out"]) == (5, 5, [1, 1])
     assert score["shares"]["valid"]["share"] == 1
     assert (folder / "h.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_sets_are_scored_whole_and_it_is_said_that_nothing_is_held_out(folder):
+    args = ("evaluate", folder / "run", "karel/problems", "--beam", 1)
+    table = " ".join(unskew(*args).stdout.split())
+    assert "karel/problems: 41 tasks, 1 to 4 pairs shown, none held out, beam 1" in table
+    (score,) = json.loads(unskew(*args, "--json").stdout)[str(folder / "run")].values()
+    assert (score["tasks"], score["of"], score["held_out"]) == (41, 41, [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--by", "nestign"], "karel/problems: unknown variable 'nestign'; did you mean 'nesting'"),
+        (["--by", "name"], "data: unknown variable 'name'"),  # of the first set it is a column
+        (["--by", "nowhere:size"], "there is no module 'nowhere'"),
+        (["--also", "nowhere"], "nowhere"),
+        (["--beam", "65"], "beam is 65"),
+        (["--shown", "2"], "karel/problems: shown is 2; examples have 1 to 4 pairs: show 1"),
+        (["--heatmap", "x.txt"], "allowed are .png, .svg"),
+        (["nope"], "unknown source, recipe or file 'nope'; check the path"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused_before_anything_is_decoded(
+    folder, run, monkeypatch, arguments, said
+):
+    monkeypatch.setattr(karel_scoring, "solve", lambda *_, **__: pytest.fail("decoded"))
+    args = ("evaluate", folder / "run", "karel/problems", folder / "data", *arguments)
+    code, out, err = run(*args)
+    assert (code, out) == (2, "")
+    assert said in err
 
 
 @pytest.mark.parametrize(
@@ -110,7 +144,11 @@ def test_scores_are_tables_json_and_a_picture(folder):
         (["karel/msr", "calculator/dcfg", "--steps", "1"], "are of several domains"),
         (["karel/msr", "--steps", "1", "--exclude", "a", "--exclude-nothing"], "contradict"),
         (["karel/problems", "--steps", "1", "--set", "a=1"], "--set is for sources"),
-        (["nothing", "--steps", "1"], "unknown source or file 'nothing'"),
+        (["nothing", "--steps", "1"], "unknown source or file 'nothing'; check the path"),
+        (
+            ["karel/msr-val", "--steps", "1", "--exclude-nothing", "--check", "karel/problems"],
+            "--check is karel/problems, whose examples have 1 to 4 pairs; give a dataset",
+        ),
         (["karel/msr", "--steps", "1", "--seeds", "3"], "--seeds is for the Calculator"),
     ],
 )
@@ -134,7 +172,7 @@ def test_a_seed_of_a_source_counts(folder):
 
 def test_more_pairs_than_there_are_cannot_be_shown(tmp_path, folder):
     few = ("--steps", 1, "--batch", 4, "--shown", 7, "-o", tmp_path / "run")
-    assert "tasks have 6 pairs" in refusal("train", folder / "data", *few)
+    assert "shown is 7; tasks have 6 pairs: show 1 to 6" in refusal("train", folder / "data", *few)
 
 
 def test_a_problem_is_solved_and_the_programs_are_right(tmp_path):

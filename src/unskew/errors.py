@@ -30,14 +30,17 @@ class HealthWarning(UserWarning):
     """Homogenizing works but costs or distorts more than its user may expect."""
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UnskewError:
-    """Build the error for a name that does not exist, with the nearest one that does."""
+def unknown(kind: str, name: str, known: Iterable[str], step: str = "") -> UnskewError:
+    """Build the error for a name that does not exist, with the nearest one that does.
+
+    Where none is near, ``step`` says what to do, or the names are listed.
+    """
     names = sorted(known)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     rest = f", … ({len(names) - MOST_NAMES} more)" if len(names) > MOST_NAMES else ""
     listed = ", ".join(names[:MOST_NAMES]) + rest
     some = f"choose from {listed}" if names else "there is none to choose from"
-    hint = f"did you mean {near[0]!r}?" if near else some
+    hint = f"did you mean {near[0]!r}?" if near else step or some
     return UnskewError(f"unknown {kind} {name!r}; {hint}")
 
 

@@ -96,7 +96,8 @@ def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int) -> Targ
         raise UnskewError(f"{name} takes no settings ({', '.join(settings)}); only sources do")
     short = isinstance(path, Path) and len(path.parts) <= 2
     if not exists and short and path.suffix not in (*FILES, TEXT):
-        raise unknown("source or file", name, source_names())
+        step = "check the path; unskew list names the sources"
+        raise unknown("source or file", name, source_names(), step)
     return _open_path(path)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
     from unskew.models.karel_data import Tasks
     from unskew.models.karel_mixture import Mixture
     from unskew.models.karel_run import OpenBatches, Progress
+    from unskew.models.karel_scoring import Score
     from unskew.models.karel_training import StepConfig
     from unskew.models.ranks import Ranks
+    from unskew.models.samples import Sample
     from unskew.recipe import Recipe
 
 HELD_OUT = 512  # tasks that a run is checked with
@@ -166,10 +169,21 @@ def _stream_recipe(options: TrainOptions, name: str) -> Recipe:
 
 def _held_out(options: TrainOptions) -> Tasks:
     """Return the tasks that a run is checked with."""
+    import numpy as np
+
+    from unskew.domains.karel.examples import INPUTS, world_numbers
     from unskew.models.karel_data import Tasks
     from unskew.models.karel_reading import read_examples
 
-    return Tasks.of(read_examples(options.check or "karel/msr-val", HELD_OUT))
+    name = options.check or "karel/msr-val"
+    examples = read_examples(name, HELD_OUT)
+    pairs = np.unique(world_numbers(examples, INPUTS)).tolist()
+    if len(pairs) > 1:
+        raise UnskewError(
+            f"--check is {name}, whose examples have {pairs[0]} to {pairs[-1]} pairs; give a "
+            "dataset in which all have as many, like karel/msr-val"
+        )
+    return Tasks.of(examples)
 
 
 def _times(reuse: int) -> str:
@@ -197,29 +211,48 @@ def _teller(advance: Callable[[int, str], None]) -> Callable[[Progress], None]:
 def evaluate_karel(
     runs: Sequence[Path],
     names: Sequence[str],
-    n: int,
+    n: int | None,
     seed: int,
     beam: int,
     shown: int | None,
     by: Sequence[str],
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, dict[str, Score]]:
     """Score every run on every dataset: {run: {dataset: score}}."""
-    from unskew.models.karel_reading import read_examples
+    from dataclasses import replace
+
+    from unskew.models.karel_beam import LARGEST_BEAM
     from unskew.models.karel_scoring import score
 
-    found: dict[str, dict[str, Any]] = {}
-    with progress("scoring", len(runs) * len(names)) as advance:
-        batches = {name: read_examples(name, n, seed) for name in names}
-        for run in runs:
-            model = _model(run)
-            found[str(run)] = {}
-            for name, batch in batches.items():
-                found[str(run)][name] = score(model, batch, beam, shown=shown, by=by)
-                advance(1, name)
+    check_range("beam", beam, 1, LARGEST_BEAM)
+    models = {str(run): _model(run) for run in runs}
+    samples = {name: _scored(name, n, seed, shown, by) for name in names}
+    tasks = sum(len(sample.examples) for sample in samples.values())
+    found: dict[str, dict[str, Score]] = {run: {} for run in models}
+    with progress("scoring", len(models) * tasks) as advance:
+        for run, model in models.items():
+            for name, sample in samples.items():
+                made = score(
+                    model, sample.examples, beam,
+                    shown=shown, by=by, advance=partial(advance, note=name),
+                )  # fmt: skip
+                found[run][name] = replace(made, of=sample.of)
     return found
 
 
-def print_scores(scores: Mapping[str, Mapping[str, Any]]) -> None:
+def _scored(name: str, n: int | None, seed: int, shown: int | None, by: Sequence[str]) -> Sample:
+    """Read what is scored; what is wrong with it is said before anything is decoded."""
+    from unskew.models.karel_reading import read_scored
+    from unskew.models.karel_scoring import check_scored
+
+    sample = read_scored(name, n, seed)
+    try:
+        check_scored(sample.examples, shown, by)
+    except UnskewError as error:
+        raise UnskewError(f"{name}: {error}") from error
+    return sample
+
+
+def print_scores(scores: Mapping[str, Mapping[str, Score]]) -> None:
     """Print what share is solved, the runs beside each other, and then by variable."""
     from rich.console import Console
     from rich.table import Table
@@ -228,10 +261,7 @@ def print_scores(scores: Mapping[str, Mapping[str, Any]]) -> None:
     datasets = list(next(iter(scores.values())))
     for dataset in datasets:
         first = next(iter(scores.values()))[dataset]
-        table = Table(
-            title=f"{dataset}: {first.tasks:,} tasks, {first.shown} pairs shown, beam {first.beam}",
-            title_justify="left",
-        )
+        table = Table(title=f"{dataset}: {_title(first)}", title_justify="left")
         table.add_column("solved")
         for run in scores:
             table.add_column(run, justify="right")
@@ -243,6 +273,21 @@ def print_scores(scores: Mapping[str, Mapping[str, Any]]) -> None:
                 cells = (_percent(each[dataset].by[variable][at][1]) for each in scores.values())
                 table.add_row(f"{variable} {value}", *cells)
         console.print(table)
+
+
+def _title(score: Score) -> str:
+    """Say what was scored: how many tasks of how many, and what of them was shown."""
+    tasks = f"{score.tasks:,}"
+    if score.of is not None and score.tasks < score.of:
+        tasks = f"{tasks} of {score.of:,}"
+    low, high = score.shown_range
+    pairs = "1 pair" if high == 1 else f"{_range(low, high)} pairs"
+    held_out = _range(*score.held_out) if score.held_out[1] else "none"
+    return f"{tasks} tasks, {pairs} shown, {held_out} held out, beam {score.beam}"
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _percent(share: Any) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from unskew.cli.data import (
-    By,
     Exclude,
     Homogenize,
     Json,
@@ -23,6 +22,7 @@ from unskew.errors import UnskewError, check_range
 
 if TYPE_CHECKING:
     from unskew.models.calculator import Expressions
+    from unskew.models.samples import Sample
 
 Number = TypeVar("Number", int, float)
 MIXTURE = tuple(f"calculator/{name}" for name in ("t2t", "dcfg", "rcfg", "bal"))
@@ -194,11 +194,25 @@ def evaluate(
     also: Annotated[
         list[Path] | None, typer.Option(help="Karel: another run beside it; repeatable.")
     ] = None,
-    n: Annotated[int, typer.Option("-n", help="Examples of each, at most.")] = 10_000,
+    n: Annotated[
+        int | None,
+        typer.Option("-n", help="Examples of each, evenly spaced; all, of a source 10,000."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the sources' draws.")] = 10_000,
     beam: Annotated[int | None, typer.Option(help="Karel: candidates, 1 to 64; 8.")] = None,
-    shown: Annotated[int | None, typer.Option(help="Karel: pairs shown; all but one.")] = None,
-    by: By = None,
+    shown: Annotated[
+        int | None,
+        typer.Option(help="Karel: pairs shown; 5, or all of an example that has fewer."),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--by",
+            metavar="VARIABLE",
+            help="Karel: what generalizes by a variable of the domain, a column, or "
+            "my_module:my_function; repeatable.",
+        ),
+    ] = None,
     heatmap: Annotated[
         Path | None, typer.Option(help="Karel: draw runs × datasets to this .png or .svg file.")
     ] = None,
@@ -206,7 +220,8 @@ def evaluate(
 ) -> None:
     """Score a run: what share of the examples it solves."""
     need_torch()
-    check_range("n", n, 1)
+    if n is not None:
+        check_range("n", n, 1)
     from unskew.models import karel_run
     from unskew.models.runs import settings as run_settings
 
@@ -222,7 +237,9 @@ def evaluate(
     names = targets or list(MIXTURE)
     with progress("scoring", len(names)) as advance:
         for name in names:
-            examples = _read(name, model.config.max_length, n, seed)
+            examples, sample = _read(name, model.config.max_length, n, seed)
+            if sample.is_cut:
+                typer.echo(f"{name}: {len(examples):,} of {sample.of:,} examples", err=True)
             scores[name] = accuracies(model, examples).tolist()
             advance(1, name)
     _print_scores(scores, as_json)
@@ -232,7 +249,7 @@ def _evaluate_karel(
     run: Path,
     targets: list[str] | None,
     also: list[Path] | None,
-    n: int,
+    n: int | None,
     seed: int,
     beam: int,
     shown: int | None,
@@ -296,20 +313,17 @@ def _print_scores(scores: dict[str, list[float]], as_json: bool) -> None:
         typer.echo(f"{name}: {estimate.mean:.2f} %{spread}")
 
 
-def _read(name: str, max_length: int, n: int | None, seed: int) -> Expressions:
-    from unskew.batch import concatenate
+def _read(name: str, max_length: int, n: int | None, seed: int) -> tuple[Expressions, Sample]:
     from unskew.models.calculator import Expressions
+    from unskew.models.samples import read_sample
     from unskew.targets import open_target
 
     # A built-in source keeps to expressions that the model can read.
     fits = (
         {"max_length": min(64, max_length)} if name in MIXTURE and not Path(name).exists() else {}
     )
-    target = open_target(name, fits, seed=seed)
-    batches = list(target.read(n))
-    if not batches:
-        raise UnskewError(f"{name} gave no examples; there is nothing to read")
-    return Expressions.of(concatenate(batches), max_length)
+    sample = read_sample(open_target(name, fits, seed=seed), n)
+    return Expressions.of(sample.examples, max_length), sample
 
 
 def _read_all(names: list[str], max_length: int) -> Expressions:
@@ -319,4 +333,4 @@ def _read_all(names: list[str], max_length: int) -> Expressions:
     for name in names:
         if open_target(name).endless:
             raise UnskewError(f"{name} is a source without end; generate a dataset from it first")
-    return joined([_read(name, max_length, None, 0) for name in names])
+    return joined([_read(name, max_length, None, 0)[0] for name in names])

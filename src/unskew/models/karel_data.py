@@ -155,7 +155,8 @@ class Minibatches:
         check_count("batch", rows)
         pairs = tasks.worlds.shape[1]
         if not 1 <= shown[0] <= shown[1] <= pairs:
-            raise UnskewError(f"shown is {shown[0]} to {shown[1]}; tasks have {pairs} pairs")
+            given = f"{shown[0]}" if shown[0] == shown[1] else f"{shown[0]} to {shown[1]}"
+            raise UnskewError(f"shown is {given}; tasks have {pairs} pairs: show 1 to {pairs}")
         if len(tasks) < rows:
             raise UnskewError(
                 f"{len(tasks)} tasks do not fill a batch of {rows}; lower --batch or add tasks"

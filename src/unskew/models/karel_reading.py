@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.batch import Batch, concatenate
+from unskew.batch import Batch
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM, check
-from unskew.errors import UnskewError
+from unskew.errors import UnskewError, unknown
 from unskew.generation import make
 from unskew.keys import excluded_keys, key_hashes
 from unskew.models.karel_data import Tasks, joined
-from unskew.names import find_recipe, find_table
-from unskew.targets import open_target
+from unskew.models.samples import Sample, join, read_sample
+from unskew.names import find_recipe
+from unskew.recipe import Recipe
+from unskew.targets import Target, open_target
 
 # Left out of what is trained on unless one says otherwise. The test programs of actions alone are
 # not here: they are all there are of one to three actions.
 TEST_SETS = ("karel/msr-test", "karel/msr-val", "karel/while-in-while", "karel/while-in-if")
+NAMES = tuple(
+    f"{DOMAIN.name}/{name}" for name in (*DOMAIN.sources, *DOMAIN.recipes, *DOMAIN.tables)
+)
 
 
 @dataclass(frozen=True)
@@ -33,31 +39,50 @@ class Reading:
     shared: int  # distinct programs of theirs
 
 
+def open_examples(name: str, seed: int = 0) -> Target:
+    """Open a dataset, file, table, named recipe or source."""
+    recipe = find_recipe(name)
+    if recipe is not None:
+        return Target(name, lambda n: _made(recipe, n), DOMAIN)
+    is_name = name.startswith(f"{DOMAIN.name}/") or not set(name) & set("/.:")
+    if name and is_name and name not in NAMES and not Path(name).exists():
+        step = "check the path, or see unskew list karel"
+        raise unknown("source, recipe or file", name, NAMES, step)
+    return open_target(name, seed=seed)
+
+
+def _made(recipe: Recipe, n: int | None) -> Iterator[Batch]:
+    """Yield the first examples of a recipe, shard by shard."""
+    have = 0
+    for index in range(recipe.shards):
+        if n is not None and have >= n:
+            return
+        batch = make(recipe, index)
+        yield batch if n is None else batch.head(n - have)
+        have += len(batch)
+
+
 def is_endless(name: str) -> bool:
     """Whether a name is a source's, which has no end."""
-    if find_recipe(name) is not None or find_table(name) is not None:
-        return False
-    return open_target(name).endless
+    return open_examples(name).endless
 
 
 def read_examples(name: str, n: int | None = None, seed: int = 0) -> Batch:
     """Return the first examples of a dataset, file, table, named recipe or source."""
-    recipe = find_recipe(name)
-    if recipe is not None:
-        batches, have = [], 0
-        for index in range(recipe.shards):
-            if n is not None and have >= n:
-                break
-            batches.append(make(recipe, index))
-            have += len(batches[-1])
-        return _columns(concatenate(batches), name).head(have if n is None else n)
-    target = open_target(name, seed=seed)
+    target = open_examples(name, seed)
     if target.endless and n is None:
         raise UnskewError(f"{name} is a source without end; say how many, or give a dataset")
     found = [_columns(batch, name) for batch in target.read(n)]
     if not found:
         raise UnskewError(f"{name} gave no examples; there is nothing to read")
-    return concatenate(found)
+    return join(found)
+
+
+def read_scored(name: str, n: int | None = None, seed: int = 0) -> Sample:
+    """Return what a model is scored on, with columns besides Karel's own."""
+    sample = read_sample(open_examples(name, seed), n)
+    _columns(sample.examples, name)
+    return sample
 
 
 def read_tasks(names: Sequence[str], excluded: Sequence[str]) -> Reading:

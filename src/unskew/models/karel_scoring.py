@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from unskew.auditing import in_order
 from unskew.batch import Batch
+from unskew.codebook import Codebook
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.examples import INPUTS, world_numbers
 from unskew.domains.karel.judging import Share
@@ -20,26 +22,40 @@ from unskew.models.karel import Synthesizer
 from unskew.models.karel_data import Tasks
 from unskew.models.karel_solving import SHOWN, solve
 from unskew.models.packed import Steps
+from unskew.names import find_variables
+from unskew.salient import SalientVariable
 from unskew.tally import plain
+
+AT_ONCE = 512  # tasks that are decoded before progress is told; scores do not depend on it
 
 
 @dataclass(frozen=True)
 class Score:
-    """Shares of the tasks by how a solution is counted, and generalization by variable."""
+    """Shares of the tasks by how a solution is counted, and generalization by variable.
+
+    Where no pair of a task is held out, it generalizes if it is consistent.
+    """
 
     tasks: int
-    shown: int  # pairs, or as many as there are
+    shown: int  # pairs at most
+    shown_range: tuple[int, int]  # fewest and most of a task
+    held_out: tuple[int, int]  # likewise
     beam: int
     shares: dict[str, Share]
     by: dict[str, list[tuple[Any, Share]]]  # variable: (value, generalization of the first)
     solved: NDArray[np.bool_]  # (tasks,) whether the first candidate generalizes
     misses: dict[int, str]  # task: the first candidate, of the first tasks that it does not solve
+    of: int | None = None  # tasks that there are, where these may be some of them
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
             "tasks": self.tasks,
+            **({} if self.of is None else {"of": self.of}),
             "shown": self.shown,
+            "shown_from": self.shown_range[0],
+            "shown_to": self.shown_range[1],
+            "held_out": list(self.held_out),
             "beam": self.beam,
             "shares": {name: _numbers(share) for name, share in self.shares.items()},
             "by": {
@@ -59,6 +75,7 @@ def score(
     by: Sequence[str] = (),
     misses: int = 0,
     dtype: torch.dtype = torch.float32,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> Score:
     """Decode and judge the examples of a batch; the first ``shown`` pairs are seen.
 
@@ -67,29 +84,71 @@ def score(
     how many are decoded at once. Of the first ``misses`` tasks that are not solved, what was
     predicted is kept.
     """
-    numbers = world_numbers(batch, INPUTS)
-    fewest = int(numbers.min(initial=SHOWN))
-    if shown is not None and not 1 <= shown <= fewest:
-        raise UnskewError(f"shown is {shown}; examples have {fewest} pairs: show 1 to {fewest}")
+    seen = shown_pairs(batch, shown)
+    groups = {variable.name: _groups(variable, batch) for variable in variables(batch, by)}
+    pairs = world_numbers(batch, INPUTS)
     solved: dict[str, NDArray[np.bool_]] = {}
     said: dict[int, str] = {}
-    for pairs in np.unique(numbers).tolist():
-        alike = np.flatnonzero(numbers == pairs)
-        tasks = Tasks.of(batch.take(alike))
-        found = solve(model, tasks, beam, shown=shown, dtype=dtype)
+    for rows in _alike(pairs):
+        tasks = Tasks.of(batch.take(rows))
+        found = solve(model, tasks, beam, shown=int(seen[rows[0]]), dtype=dtype)
         for name, each in found.judged.shares().items():
-            solved.setdefault(name, np.zeros(len(batch), np.bool_))[alike] = each
+            solved.setdefault(name, np.zeros(len(batch), np.bool_))[rows] = each
         for place in np.flatnonzero(~found.judged.generalizes[:, 0])[:misses].tolist():
-            said[int(alike[place])] = to_tokens(found.programs[place, 0])
+            said[int(rows[place])] = to_tokens(found.programs[place, 0])
+        advance(len(rows))
+    right = solved["generalizes"]
+    held_out = pairs - seen
     return Score(
-        len(batch),
-        shown or SHOWN,
-        beam,
-        {name: Share.of(each) for name, each in solved.items()},
-        {name: _by(name, batch, solved["generalizes"]) for name in by},
-        solved["generalizes"],
-        {row: said[row] for row in sorted(said)[:misses]},
+        tasks=len(batch),
+        shown=shown or SHOWN,
+        shown_range=(int(seen.min()), int(seen.max())),
+        held_out=(int(held_out.min()), int(held_out.max())),
+        beam=beam,
+        shares={name: Share.of(each) for name, each in solved.items()},
+        by={
+            name: [(value, Share.of(right[rows])) for value, rows in each]
+            for name, each in groups.items()
+        },
+        solved=right,
+        misses={row: said[row] for row in sorted(said)[:misses]},
     )
+
+
+def shown_pairs(batch: Batch, shown: int | None) -> NDArray[np.int64]:
+    """Return how many pairs of each example are shown: so many, or five where there are."""
+    pairs = world_numbers(batch, INPUTS)
+    if len(pairs) == 0:
+        raise UnskewError("there are no examples to score; give some")
+    if shown is None:
+        return np.minimum(pairs, SHOWN)
+    fewest, most = int(pairs.min()), int(pairs.max())
+    if not 1 <= shown <= fewest:
+        allowed = "1" if fewest == 1 else f"1 to {fewest}"
+        raise UnskewError(
+            f"shown is {shown}; examples have {_range(fewest, most)} pairs: show {allowed}"
+        )
+    return np.full(len(pairs), shown)
+
+
+def variables(batch: Batch, names: Sequence[str]) -> list[SalientVariable]:
+    """Return the variables that scores are told by: Karel's, columns, functions of one's own."""
+    return find_variables(names, DOMAIN, list(batch.columns))
+
+
+def check_scored(batch: Batch, shown: int | None, by: Sequence[str]) -> None:
+    """Refuse what cannot be scored so, before anything is decoded."""
+    shown_pairs(batch, shown)
+    for variable in variables(batch, by):
+        _groups(variable, batch)
+
+
+def _alike(pairs: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield rows that have as many pairs, some at a time."""
+    for number in np.unique(pairs):
+        rows = np.flatnonzero(pairs == number)
+        for start in range(0, len(rows), AT_ONCE):
+            yield rows[start : start + AT_ONCE]
 
 
 @torch.no_grad()
@@ -109,11 +168,16 @@ def mean_loss(model: Synthesizer, batch: Batch, *, shown: int = SHOWN, rows: int
     return total / int(lengths.sum())
 
 
-def _by(name: str, batch: Batch, solved: NDArray[np.bool_]) -> list[tuple[Any, Share]]:
-    """Return the share that is solved for each value of a variable."""
-    values = DOMAIN.variable(name).measure(batch)
-    found, codes = np.unique(np.asarray(values), return_inverse=True)
-    return [(value, Share.of(solved[codes == code])) for code, value in enumerate(found.tolist())]
+def _groups(variable: SalientVariable, batch: Batch) -> list[tuple[Hashable, NDArray[np.int64]]]:
+    """Return the values of a variable in their order, each with the rows that have it."""
+    seen = Codebook(replace(variable, support=None))  # of a declared value none may be there
+    codes = seen.encode(variable.measure(batch))
+    places = {value: code for code, value in enumerate(seen.values)}
+    return [(value, np.flatnonzero(codes == places[value])) for value in in_order(seen.values)]
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _numbers(share: Share) -> dict[str, Any]:
