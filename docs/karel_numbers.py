@@ -5,7 +5,7 @@ from typing import Any
 
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel.lab import Lab
-from unskew.experiments.tables import spread
+from unskew.experiments.tables import cell_text
 
 ROOT = Path(__file__).parents[1]
 WORK = ROOT / "results" / "karel"  # where the entries of the full scale lie
@@ -44,15 +44,9 @@ def _table(table: dict[str, Any]) -> str:
     cells = {(cell["row"], cell["column"]): cell for cell in table["cells"]}
     rows = ["| | " + " | ".join(table["rows"]) + " |", "|---" * (len(table["rows"]) + 1) + "|"]
     for column in table["columns"]:
-        each = " | ".join(_cell(cells[row, column]) for row in table["rows"])
+        each = " | ".join(cell_text(cells[row, column], table["unit"]) for row in table["rows"])
         rows.append(f"| {column} | {each} |")
     return "\n".join(rows)
-
-
-def _cell(cell: dict[str, Any]) -> str:
-    ours, paper = cell["ours"], cell["paper"]
-    said = "not run yet" if ours is None else f"{ours['mean']:.1f} ({spread(ours)})"
-    return said if paper is None else f"{said}; paper {paper:g}"
 
 
 def _summary(found: dict[str, dict[str, Any]]) -> str:
@@ -63,7 +57,8 @@ def _summary(found: dict[str, dict[str, Any]]) -> str:
     for (name, column), title in SUMMARY.items():
         (table,) = found[name]["tables"]
         cells = {cell["row"]: cell for cell in table["cells"] if cell["column"] == column}
-        rows.append(f"| {title} | " + " | ".join(_cell(cells[model]) for model in models) + " |")
+        told = " | ".join(cell_text(cells[model], table["unit"]) for model in models)
+        rows.append(f"| {title} | {told} |")
     return "\n".join(rows)
 
 

@@ -279,6 +279,16 @@ def test_a_number_of_problems_is_no_percentage():
     assert 5 < found["low"] < 10 < found["high"] < 17
 
 
+def test_a_loss_has_an_interval_if_there_are_seeds():
+    cell = Cell("a", "b", "m", Exam("t"))
+    entries = [{"scores": {"t": {"loss": loss, "tasks": 7}}} for loss in (1.0, 1.2, 1.4)]
+    one, all_three = plan._loss(cell, entries[:1]), plan._loss(cell, entries)
+    assert (one["low"], one["mean"], one["high"]) == (1, 1, 1)
+    assert all_three["mean"] == 1.2
+    assert all_three["high"] - all_three["low"] == pytest.approx(2 * 4.303 * 0.2 / 3**0.5, abs=0.01)
+    assert plan._loss(cell, [{"scores": {}}]) is None
+
+
 def test_a_value_of_a_variable_is_looked_up():
     cell = Cell("a", "b", "m", Exam("t"), by=("actions", 2))
     rows = [{"value": 1, "hits": 1, "n": 2}, {"value": 2, "hits": 3, "n": 4}]

@@ -79,7 +79,8 @@ def _karel_table(table: dict[str, Any]) -> Table:
     cells = {(cell["row"], cell["column"]): cell for cell in table["cells"]}
     for column in table["columns"]:
         each = (cells.get((row, column)) for row in table["rows"])
-        shown.add_row(column, *(_brief(cell) if many else _karel_cell(cell) for cell in each))
+        told = (_brief(cell) if many else cell_text(cell, table["unit"]) for cell in each)
+        shown.add_row(column, *told)
     return shown
 
 
@@ -87,18 +88,19 @@ def _brief(cell: dict[str, Any] | None) -> str:
     return "–" if cell is None or cell["ours"] is None else f"{cell['ours']['mean']:.0f}"
 
 
-def _karel_cell(cell: dict[str, Any] | None) -> str:
+def cell_text(cell: dict[str, Any] | None, unit: str) -> str:
+    """Say ours, how sure it is, and the paper's."""
     if cell is None:
         return ""
-    paper = "" if cell["paper"] is None else f", paper {cell['paper']:g}"
-    ours = cell["ours"]
+    paper = "" if cell["paper"] is None else f"; paper {cell['paper']:g}"
+    ours, places = cell["ours"], 1 if unit == "%" else 2
     if ours is None:
-        return f"not run{paper}"
-    return f"{ours['mean']:.1f} ({spread(ours)}){paper}"
+        return f"not run yet{paper}"
+    return f"{ours['mean']:.{places}f} ({_spread(ours, places)}){paper}"
 
 
-def spread(ours: dict[str, Any]) -> str:
-    """Say how sure a number is: what each seed gives or, of one seed, the interval of the tasks."""
+def _spread(ours: dict[str, Any], places: int) -> str:
+    """What each seed gives or, of one seed, the interval of the tasks."""
     if len(ours["values"]) > 1:
-        return "seeds " + ", ".join(f"{value:.1f}" for value in ours["values"])
-    return f"{ours['low']:.1f} to {ours['high']:.1f}"
+        return "seeds " + ", ".join(f"{value:.{places}f}" for value in ours["values"])
+    return f"{ours['low']:.{places}f} to {ours['high']:.{places}f}"

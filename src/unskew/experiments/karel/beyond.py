@@ -6,7 +6,7 @@ Its worst cell is the number to raise.
 from __future__ import annotations
 
 from unskew.experiments.karel.lab import Exam
-from unskew.experiments.karel.plan import Cell, Experiment, Table
+from unskew.experiments.karel.plan import NATS, Cell, Experiment, Table
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import (
     ACTIONS,
@@ -21,11 +21,18 @@ MODELS = ("baseline", "uniform", "beyond")
 
 
 def tables(scale: Scale) -> list[Table]:
-    """The baseline, the paper's remedy and ours on everything."""
+    """The baseline, the paper's remedy and ours on everything; and how likely the programs are.
+
+    The loss tells models apart that are too small, or trained too short, to solve anything.
+    """
     tests = [ORIGINAL, UNIFORM, *(f"narrow-{name}" for name in narrow_names(scale))]
     tests += [*NESTED, ACTIONS, PROBLEMS]
     cells = [Cell(model, test, model, Exam(test)) for model in MODELS for test in tests]
-    return [Table("Generalization on every test set", tuple(cells), form="heatmap")]
+    losses = [cell for cell in cells if cell.exam.test != PROBLEMS]  # of one to four pairs
+    return [
+        Table("Generalization on every test set", tuple(cells), form="heatmap"),
+        Table("Loss of the true programs", tuple(losses), unit=NATS),
+    ]
 
 
 EXPERIMENT = Experiment(

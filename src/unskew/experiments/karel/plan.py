@@ -14,6 +14,7 @@ from unskew.experiments.karel.trainings import Training, seeds_of, training
 from unskew.models.scoring import Estimate
 
 GENERALIZES = "generalizes"
+NATS = "nats a token"  # the unit of losses
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Table:
 
     title: str
     cells: tuple[Cell, ...]
-    unit: str = "%"  # or the number of tasks, of which so many are solved
+    unit: str = "%"  # or NATS, or the number of tasks, of which so many are solved
     form: str = "table"  # or heatmap, or lines (columns along the axis, a line a row)
 
 
@@ -111,7 +112,9 @@ def _numbers(table: Table, entries: dict[str, list[dict[str, Any]]]) -> dict[str
             "row": cell.row,
             "column": cell.column,
             "paper": cell.paper,
-            "ours": _ours(cell, entries.get(cell.model, []), percent=table.unit == "%"),
+            "ours": _loss(cell, entries.get(cell.model, []))
+            if table.unit == NATS
+            else _ours(cell, entries.get(cell.model, []), percent=table.unit == "%"),
         }
         for cell in table.cells
     ]
@@ -148,6 +151,23 @@ def _ours(cell: Cell, entries: list[dict[str, Any]], *, percent: bool) -> dict[s
         "values": [round(value, 3) for value in values],
         "tasks": shares[0].n,
         "common": round(sum(common) / len(common), 3) if common else None,
+    }
+
+
+def _loss(cell: Cell, entries: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the mean loss over seeds; of one seed there is no interval."""
+    scores = [each["scores"][cell.exam.key] for each in entries if cell.exam.key in each["scores"]]
+    if not scores:
+        return None
+    seeds = Estimate.of([score["loss"] for score in scores])
+    half = 0.0 if len(scores) == 1 else seeds.half_width
+    return {
+        "mean": round(seeds.mean, 3),
+        "low": round(seeds.mean - half, 3),
+        "high": round(seeds.mean + half, 3),
+        "values": [round(value, 3) for value in seeds.values],
+        "tasks": scores[0]["tasks"],
+        "common": None,
     }
 
 
