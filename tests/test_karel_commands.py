@@ -4,12 +4,14 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from importlib.resources import files
 
 import numpy as np
 import pytest
 import torch
 
+from unskew.cli.progress import told_if_long
 from unskew.domains.karel import from_picture, parse, run
 from unskew.domains.karel.world import from_json, to_json
 from unskew.generation import generate
@@ -193,10 +195,69 @@ def test_a_problem_is_solved_and_the_programs_are_right(tmp_path):
     assert "pairs show" in told
 
 
+def test_programs_are_given_as_json(tmp_path):
+    (tmp_path / "line.txt").write_text(LINE)
+    made = unskew("synthesize", tmp_path / "line.txt", "--top", 2, "--json")
+    found = json.loads(made.stdout)
+    assert (found["pairs"], found["beam"], found["tried"]) == (2, 64, 64)
+    assert 2 <= found["found"] <= 64
+    assert found["seconds"] > 0
+    assert found["load_seconds"] > 0
+    programs = found["programs"]
+    assert [each["rank"] for each in programs] == [1, 2]
+    assert programs[0]["log_probability"] > programs[1]["log_probability"]
+    for each in programs:
+        assert np.array_equal(parse(each["program"]), parse(each["text"]))
+        assert 1 <= each["candidate"] <= 64
+
+
+ODD = "== before\n 9  9\n>9  9\n== after\n 1  8\n>4  2\n"
+
+
 def test_what_no_program_does_is_not_found(tmp_path):
-    (tmp_path / "odd.txt").write_text("== before\n 9  9\n>9  9\n== after\n 1  8\n>4  2\n")
+    (tmp_path / "odd.txt").write_text(ODD)
     told = unskew("synthesize", tmp_path / "odd.txt", "--beam", 4, code=1).stdout
     assert told.startswith("none found")
+    told = unskew("synthesize", tmp_path / "odd.txt", "--beam", 4, "--json", code=1).stdout
+    assert (json.loads(told)["found"], json.loads(told)["programs"]) == (0, [])
+
+
+COMPILED = """
+from numba.core.dispatcher import Dispatcher
+from unskew.domains.karel import compiler, interpreter
+from unskew.models.karel_data import Tasks
+from unskew.models.karel_reading import read_examples
+from unskew.models.karel_run import shipped_synthesizer
+from unskew.models.karel_solving import solve, warm_up
+
+def compiled():
+    names = {**vars(compiler), **vars(interpreter)}
+    return {n: len(k.signatures) for n, k in names.items() if isinstance(k, Dispatcher)}
+
+model = shipped_synthesizer()
+tasks = Tasks.of(read_examples("karel/problems").head(1))
+none = compiled()
+warm_up(model)
+ready = compiled()
+solve(model, tasks, 64)
+print(sum(none.values()), sum(ready.values()), compiled() == ready)
+"""
+
+
+def test_what_solving_needs_is_compiled_before(tmp_path):
+    """In a process of its own, for here it may be there already."""
+    done = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True)
+    none, ready, same = done.stdout.split()
+    assert int(none) < int(ready)
+    assert same == "True"
+
+
+def test_one_is_told_what_takes_long_and_nothing_of_what_does_not(capfd):
+    with told_if_long("compiling", 0.01):
+        time.sleep(0.3)
+    with told_if_long("loading", 60):
+        pass
+    assert capfd.readouterr() == ("", "compiling\n")
 
 
 @pytest.mark.parametrize(

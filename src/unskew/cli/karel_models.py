@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from unskew.cli.progress import progress
+from unskew.cli.data import print_json
+from unskew.cli.progress import progress, told_if_long
 from unskew.errors import UnskewError, check_range
 
 if TYPE_CHECKING:
@@ -295,42 +296,78 @@ def _percent(share: Any) -> str:
     return f"{100 * share.share:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def synthesize_karel(problem: Path, run: Path | None, beam: int, top: int) -> int:
+def synthesize_karel(problem: Path, run: Path | None, beam: int, top: int, as_json: bool) -> int:
     """Print programs that do what a problem's pairs show; return how many there are."""
+    found = _synthesized(problem, run, beam, top)
+    if as_json:
+        print_json(found)
+    else:
+        _print_programs(found)
+    return int(found["found"])
+
+
+def _synthesized(problem: Path, run: Path | None, beam: int, top: int) -> dict[str, Any]:
+    """Return the programs as plain data, the best first, and what finding them took."""
     import numpy as np
 
     from unskew.domains.karel.problems import read_problem
-    from unskew.domains.karel.syntax import to_readable
+    from unskew.domains.karel.syntax import to_readable, to_tokens
     from unskew.files import plain_errors
+    from unskew.models.karel_beam import LARGEST_BEAM
     from unskew.models.karel_data import Tasks
     from unskew.models.karel_run import shipped_synthesizer
-    from unskew.models.karel_solving import solve
+    from unskew.models.karel_solving import solve, warm_up
 
-    check_range("top", top, 1, 64)
+    check_range("top", top, 1, LARGEST_BEAM)
+    check_range("beam", beam, 1, LARGEST_BEAM)
     with plain_errors(problem, reading=True):
         text = problem.read_text(encoding="utf-8", errors="replace")
     task = read_problem(text, str(problem))
     check_range("pairs", len(task.inputs), 1, 5, step="give one to five pairs of worlds")
     began = time.perf_counter()
-    model = _model(run) if run is not None else shipped_synthesizer()
-    loaded = time.perf_counter()
+    with told_if_long("compiling; the first use on a machine takes longer"):
+        model = _model(run) if run is not None else shipped_synthesizer()
+        warm_up(model)
+    ready = time.perf_counter()
     worlds = np.stack([task.inputs, task.outputs], axis=1)[None]
     tasks = Tasks.of_arrays(np.zeros((1, 1), np.uint8), worlds)
     solved = solve(model, tasks, beam, shown=len(task.inputs))
-    took = time.perf_counter() - loaded
+    took = time.perf_counter() - ready
     good = np.flatnonzero(solved.judged.consistent[0])
-    for rank, place in enumerate(good[:top].tolist(), start=1):
-        likely = solved.scores[0, place]
-        typer.echo(f"# {rank}: candidate {place + 1} of {beam}, log-probability {likely:.2f}")
-        typer.echo(to_readable(solved.programs[0, place]) + "\n")
-    tried = int(solved.judged.valid.sum())
-    k = len(task.inputs)
+    programs = [
+        {
+            "rank": rank,
+            "candidate": place + 1,
+            "log_probability": float(solved.scores[0, place]),
+            "program": to_tokens(solved.programs[0, place]),
+            "text": to_readable(solved.programs[0, place]),
+        }
+        for rank, place in enumerate(good[:top].tolist(), start=1)
+    ]
+    return {
+        "problem": str(problem),
+        "pairs": len(task.inputs),
+        "beam": beam,
+        "tried": int(solved.judged.valid.sum()),
+        "found": len(good),
+        "seconds": took,
+        "load_seconds": ready - began,
+        "programs": programs,
+    }
+
+
+def _print_programs(found: Mapping[str, Any]) -> None:
+    for each in found["programs"]:
+        place = f"candidate {each['candidate']} of {found['beam']}"
+        typer.echo(f"# {each['rank']}: {place}, log-probability {each['log_probability']:.2f}")
+        typer.echo(each["text"] + "\n")
+    k, tried = found["pairs"], found["tried"]
     asked = "the pair shows" if k == 1 else f"all {k} pairs show"
-    found = f"{len(good)} of {tried} candidates do what {asked}"
-    if len(good) == 0:
-        found = f"none found: no candidate of {tried} does what {asked}"
-    typer.echo(f"{found} ({took:.1f} s, and {loaded - began:.1f} s to load)")
-    return len(good)
+    said = f"{found['found']} of {tried} candidates do what {asked}"
+    if found["found"] == 0:
+        said = f"none found: no candidate of {tried} does what {asked}"
+    seconds, load = found["seconds"], found["load_seconds"]
+    typer.echo(f"{said} ({seconds:.1f} s, and {load:.1f} s to load)")
 
 
 def _model(run: Path) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,18 @@ def progress(label: str, total: int | None) -> Iterator[Advance]:
         yield from _bar(label, total)
     else:
         yield _lines(label, total)
+
+
+@contextmanager
+def told_if_long(text: str, seconds: float = FIRST_LINE) -> Iterator[None]:
+    """Say on stderr what one waits for, should it take longer than so many seconds."""
+    timer = threading.Timer(seconds, lambda: print(text, file=sys.stderr, flush=True))  # noqa: T201
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _bar(label: str, total: int | None) -> Iterator[Advance]:

@@ -289,12 +289,13 @@ def synthesize(
     ] = None,
     beam: Annotated[int, typer.Option(help="Candidates, 1 to 64.")] = 64,
     top: Annotated[int, typer.Option(help="Programs to print at most.")] = 3,
+    as_json: Json = False,
 ) -> None:
     """Find Karel programs that do what worlds before and after show; exit code 1 if none is."""
     need_torch()
     from unskew.cli.karel_models import synthesize_karel
 
-    if synthesize_karel(problem, run, beam, top) == 0:
+    if synthesize_karel(problem, run, beam, top, as_json) == 0:
         raise typer.Exit(1)
 
 

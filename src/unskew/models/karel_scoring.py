@@ -124,10 +124,8 @@ def shown_pairs(batch: Batch, shown: int | None) -> NDArray[np.int64]:
         return np.minimum(pairs, SHOWN)
     fewest, most = int(pairs.min()), int(pairs.max())
     if not 1 <= shown <= fewest:
-        allowed = "1" if fewest == 1 else f"1 to {fewest}"
-        raise UnskewError(
-            f"shown is {shown}; examples have {_range(fewest, most)} pairs: show {allowed}"
-        )
+        step = f"show {_range(1, fewest)}" + (", or leave it out" if fewest < most else "")
+        raise UnskewError(f"shown is {shown}; examples have {_range(fewest, most)} pairs: {step}")
     return np.full(len(pairs), shown)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unskew.domains.karel.judging import Judged, judge
 from unskew.domains.karel.tokens import PAD
+from unskew.domains.karel.world import from_picture
 from unskew.models.karel import Synthesizer
 from unskew.models.karel_beam import beam_search
 from unskew.models.karel_data import Tasks
@@ -25,6 +26,13 @@ class Solved:
     programs: NDArray[np.uint8]
     scores: NDArray[np.float32]
     judged: Judged
+
+
+def warm_up(model: Synthesizer) -> None:
+    """Solve the smallest task: what it compiles or loads, those that come find ready."""
+    world = from_picture(" .  .\n>.  .")
+    pair = np.stack([world, world])[None, None]
+    solve(model, Tasks.of_arrays(np.zeros((1, 1), np.uint8), pair), beam=2, longest=5)
 
 
 def solve(
