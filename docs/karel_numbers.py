@@ -21,7 +21,7 @@ SUMMARY = {  # the README's rows: (experiment, column): title
 def results() -> dict[str, dict[str, Any]]:
     """Return every Karel experiment as far as it was run at full scale."""
     lab = Lab("full", WORK)
-    return {name: load_experiment(name).run(lab, only=[""]) for name in KAREL}
+    return {name: load_experiment(name).run(lab, only=["none"]) for name in KAREL}
 
 
 def blocks() -> dict[str, str]:

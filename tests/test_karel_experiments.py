@@ -128,7 +128,7 @@ def test_common_programs_are_those_of_all_sets(sets):
 def test_a_part_of_the_action_programs_has_all_lengths(sets):
     found = sets["actions-test"].examples
     assert len(found) == SMOKE.tests
-    assert {len(p.split()) - 4 for p in programs(found)} >= set(range(3, 9))
+    assert Counter(len(p.split()) - 4 for p in programs(found)) == dict.fromkeys(range(1, 9), 6)
 
 
 def test_problems_are_a_table(sets):
@@ -185,6 +185,7 @@ def test_the_result_says_everything(result):
         assert told["examples"] == SMOKE.steps * SMOKE.batch == told["distinct"]
         assert told["seconds"] > 0
     assert result["tests"]["karel/msr-test"] == {"tasks": 48, "dropped": 0}
+    assert len(result["tests"]) == 3
     assert result["failures"]
     assert all(each["predicted"].startswith("DEF run m(") for each in result["failures"])
     rows = [each["row"] for each in result["failures"] if each["test"] == "karel/actions-test"]
@@ -236,16 +237,44 @@ def test_a_new_question_is_put_to_the_model_that_is_there(result, work, monkeypa
     assert "actions-test" in found["scores"]
 
 
-def test_a_score_with_another_beam_is_made_again(result, work, tmp_path):
+@pytest.mark.parametrize("changed", [{"beam": 1}, {"set": "of another recipe, 48"}])
+def test_a_score_of_another_test_set_or_beam_is_made_again(result, work, tmp_path, changed):
     made, test = training("baseline", SMOKE), "while-in-while"
     (tmp_path / "entries").mkdir()
     path = f"entries/{made.hash}.json"
     old = json.loads((work / path).read_text())
-    old["scores"][test]["beam"] = 1
+    old["scores"][test] |= changed
     (tmp_path / path).write_text(json.dumps(old))
+    assert test not in Lab("smoke", tmp_path).known(made)["scores"], "nor is it told"
     (tmp_path / "runs").symlink_to(work / "runs")
     found = Lab("smoke", tmp_path).entry(made, [Exam(test)])
     assert found["scores"][test] == entry(work, "baseline")["scores"][test]
+
+
+def test_scores_of_a_model_that_was_trained_again_are_forgotten(result, work, tmp_path):
+    """Weights of a GPU are not the same twice: an entry must not mix two models."""
+    made = training("baseline", SMOKE)
+    path = f"entries/{made.hash}.json"
+    (tmp_path / "entries").mkdir()
+    old = json.loads((work / path).read_text()) | {"weights": "others"}
+    (tmp_path / path).write_text(json.dumps(old))
+    (tmp_path / "runs").symlink_to(work / "runs")
+    found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
+    assert list(found["scores"]) == ["problems"]
+
+
+@pytest.mark.parametrize("lost", [None, "seconds", "scores", "provenance", "by", "beam", "tasks"])
+def test_a_damaged_entry_is_refused(result, work, tmp_path, lost):
+    made = training("baseline", SMOKE)
+    (tmp_path / "entries").mkdir()
+    path = f"entries/{made.hash}.json"
+    whole = json.loads((work / path).read_text())
+    for facts in (whole, whole["scores"]["msr-test"]):
+        if lost in facts:
+            del facts[lost]
+    (tmp_path / path).write_text(json.dumps(whole if lost else {"hash": made.hash}))
+    with pytest.raises(UnskewError, match="remove it"):
+        Lab("smoke", tmp_path).known(made)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"hash": "other"}'])
@@ -255,6 +284,15 @@ def test_an_entry_of_something_else_is_refused(tmp_path, text):
     (tmp_path / "entries" / f"{made.hash}.json").write_text(text)
     with pytest.raises(UnskewError, match="remove it"):
         Lab("smoke", tmp_path).known(made)
+
+
+def test_models_of_narrow_worlds_and_those_beside_them_are_trained_alike():
+    names = ["narrow 0.05-0.85-A", "narrow uniform", "narrow msr"]
+    made = [training(name, FULL) for name in names]
+    assert {(each.steps, each.step, each.sets[0].n) for each in made} == {
+        (FULL.narrow_steps, made[0].step, 65_536)
+    }
+    assert made[0].steps * made[0].step.batch == 100 * 65_536
 
 
 def score_of(hits, n, **more):
@@ -283,7 +321,7 @@ def test_a_loss_has_an_interval_if_there_are_seeds():
     cell = Cell("a", "b", "m", Exam("t"))
     entries = [{"scores": {"t": {"loss": loss, "tasks": 7}}} for loss in (1.0, 1.2, 1.4)]
     one, all_three = plan._loss(cell, entries[:1]), plan._loss(cell, entries)
-    assert (one["low"], one["mean"], one["high"]) == (1, 1, 1)
+    assert (one["low"], one["mean"], one["high"]) == (None, 1, None)
     assert all_three["mean"] == 1.2
     assert all_three["high"] - all_three["low"] == pytest.approx(2 * 4.303 * 0.2 / 3**0.5, abs=0.01)
     assert plan._loss(cell, [{"scores": {}}]) is None
@@ -296,6 +334,8 @@ def test_a_value_of_a_variable_is_looked_up():
     assert plan._ours(cell, [{"scores": {"t": scores}}], percent=True)["mean"] == 75
     gone = replace(cell, by=("actions", 9))
     assert plan._ours(gone, [{"scores": {"t": scores}}], percent=True) is None
+    assert plan._cell(gone, "%", [{"scores": {"t": scores}}])["empty"]
+    assert "empty" not in plan._cell(gone, "%", [{"scores": {}}])
 
 
 def test_a_training_is_what_it_says():

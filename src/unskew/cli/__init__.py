@@ -79,12 +79,12 @@ def main() -> None:
         _fail(error.format_message() or "no command; run unskew --help")
     except (_Stopped, typer.Abort):
         _stopped()
-    except SystemError:  # a kernel that was taking its arguments when Ctrl-C came
+    except BrokenPipeError:
+        _unread()
+    except Exception:  # what a kernel or a compiler makes of a Ctrl-C that came in its midst
         if not stops:
             raise
         _stopped()
-    except BrokenPipeError:
-        _unread()
     except SystemExit as end:  # click and rich turn a closed pipe into an exit of their own
         if isinstance(end.__context__, BrokenPipeError):
             _unread()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shutil
+import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -20,11 +22,26 @@ def provenance() -> dict[str, Any]:
     """Return the facts that go with every committed result."""
     return {
         "unskew": unskew.__version__,
+        "commit": commit(),
         "source_sha256": source_hash(),
         "hardware": hardware(),
         "python": platform.python_version(),
         "libraries": {name: _version(name) for name in _LIBRARIES},
     }
+
+
+def commit() -> str:
+    """Name the commit: git knows it in a checkout, and writes it into an archive; else unknown."""
+    home = Path(unskew.__file__).parent
+    written = (home / "experiments" / "commit.txt").read_text(encoding="utf-8").strip()
+    if not written.startswith("$"):
+        return written
+    git, root = shutil.which("git"), home.parents[1]
+    if git is None or not (root / ".git").exists():
+        return "unknown"
+    asked = [git, "-C", str(root), "rev-parse", "HEAD"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)  # noqa: S603
+    return done.stdout.strip() or "unknown"
 
 
 def hardware() -> str:

@@ -94,13 +94,16 @@ def cell_text(cell: dict[str, Any] | None, unit: str) -> str:
         return ""
     paper = "" if cell["paper"] is None else f"; paper {cell['paper']:g}"
     ours, places = cell["ours"], 1 if unit == "%" else 2
+    if ours is None and cell.get("empty"):
+        return f"no tasks{paper}"
     if ours is None:
         return f"not run yet{paper}"
-    return f"{ours['mean']:.{places}f} ({_spread(ours, places)}){paper}"
+    spread = _spread(ours, places)
+    return f"{ours['mean']:.{places}f}{f' ({spread})' if spread else ''}{paper}"
 
 
 def _spread(ours: dict[str, Any], places: int) -> str:
     """What each seed gives or, of one seed, the interval of the tasks."""
     if len(ours["values"]) > 1:
         return "seeds " + ", ".join(f"{value:.{places}f}" for value in ours["values"])
-    return f"{ours['low']:.{places}f} to {ours['high']:.{places}f}"
+    return "" if ours["low"] is None else f"{ours['low']:.{places}f} to {ours['high']:.{places}f}"

@@ -8,6 +8,7 @@ tables again.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable
@@ -29,13 +30,18 @@ from unskew.models.karel import Synthesizer
 from unskew.models.karel_data import Tasks, joined
 from unskew.models.karel_opening import endless, fixed
 from unskew.models.karel_reading import read_examples
-from unskew.models.karel_run import Progress, load_synthesizer, train
+from unskew.models.karel_run import MODEL, Progress, load_synthesizer, train
 from unskew.models.karel_scoring import mean_loss, score
 from unskew.models.ranks import ALONE
 from unskew.models.runs import METRICS
 from unskew.recipe import Recipe
 
 MISSES = 12  # unsolved tasks of a test set that are kept with what was predicted
+TOLD = {
+    "name", "seed", "hash", "data", "steps", "batch", "shown", "examples", "distinct", "passes",
+    "seconds", "provenance",
+}  # fmt: skip
+SCORED = {"tasks", "beam", "set", "shares", "by", "misses", "dropped"}
 BY = {"actions-test": ("actions",), "msr-test": ("control_flow",)}
 
 
@@ -71,15 +77,14 @@ class Lab:
     def entry(self, training: Training, exams: Iterable[Exam]) -> dict[str, Any]:
         """Return a model's entry with these scores, training and scoring what is missing."""
         found = self.known(training)
-        scores = found.get("scores", {})
-        missing = [
-            exam for exam in exams if scores.get(exam.key, {}).get("beam") != self._beam(exam)
-        ]
+        missing = [exam for exam in exams if exam.key not in found.get("scores", {})]
         if found and not missing:
             return found
         model = self._trained(training)
-        if not found:
-            found = {**self._facts(training), "scores": {}}
+        facts = self._facts(training)
+        if found.get("weights") != facts["weights"]:  # trained again: nothing is known of it
+            found = {**facts, "scores": {}}
+            missing = list(exams)
         for exam in missing:
             self.say.stage(f"scoring {training.name} on {exam.key}")
             found["scores"][exam.key] = self._score(model, exam)
@@ -87,7 +92,7 @@ class Lab:
         return found
 
     def known(self, training: Training) -> dict[str, Any]:
-        """Return a model's entry as far as it is there."""
+        """Return a model's entry as far as it is there, with the scores of today's exams."""
         path = self._path(training)
         if not path.is_file():
             return {}
@@ -96,9 +101,16 @@ class Lab:
                 found = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise UnskewError(f"{path} is no JSON ({error}); remove it") from error
-        if not isinstance(found, dict) or found.get("hash") != training.hash:
+        if not _is_entry(found) or found["hash"] != training.hash:
             raise UnskewError(f"{path} is not the entry of {training.name}; remove it")
-        return found | {"name": training.name}  # the same model may go by two names
+        scores = {key: score for key, score in found["scores"].items() if self._holds(key, score)}
+        # The same model may go by two names.
+        return {**found, "scores": scores, "name": training.name}
+
+    def _holds(self, key: str, score: dict[str, Any]) -> bool:
+        """Whether a score is of the test set and with the beam that the scale now has."""
+        test = key.partition(", ")[0]
+        return bool(score["beam"] == self._beam(test) and score["set"] == self.tests.label(test))
 
     def _path(self, training: Training) -> Path:
         return self.work / "entries" / f"{training.hash}.json"
@@ -111,7 +123,7 @@ class Lab:
 
     def _trained(self, training: Training) -> Synthesizer:
         folder = self.work / "runs" / training.hash
-        if (folder / "model.safetensors").is_file():
+        if (folder / MODEL).is_file():
             return load_synthesizer(folder, ALONE.device)
         self.say.stage(f"training {training.name}, seed {training.seed}: {training.data}")
         if training.mixture is not None:
@@ -132,14 +144,16 @@ class Lab:
 
     def _facts(self, training: Training) -> dict[str, Any]:
         """Say how a model was trained; of a set, how often it was gone through."""
-        lines = (self.work / "runs" / training.hash / METRICS).read_text().splitlines()
-        curve = [json.loads(line) for line in lines]
+        folder = self.work / "runs" / training.hash
+        curve = [json.loads(line) for line in (folder / METRICS).read_text().splitlines()]
+        weights = hashlib.sha256((folder / MODEL).read_bytes()).hexdigest()[:16]
         examples = training.steps * training.step.batch
         distinct = self._distinct(training, examples)
         return {
             "name": training.name,
             "seed": training.seed,
             "hash": training.hash,
+            "weights": weights,
             "data": training.data,
             "steps": training.steps,
             "batch": training.step.batch,
@@ -160,16 +174,17 @@ class Lab:
         folders = [self.work / "data" / recipe.hash for recipe in training.sets]
         return sum(len(Dataset.open(folder)) for folder in folders)
 
-    def _beam(self, exam: Exam) -> int:
-        return self.scale.wide_beam if exam.test in WIDE else self.scale.beam
+    def _beam(self, test: str) -> int:
+        return self.scale.wide_beam if test in WIDE else self.scale.beam
 
     def _score(self, model: Synthesizer, exam: Exam) -> dict[str, Any]:
         """Score a model, and note on which tasks it fails and what it says there."""
         test = self.tests[exam.test]
-        beam = self._beam(exam)
+        beam = self._beam(exam.test)
         by = BY.get(exam.test, ())
         found = score(model, test.examples, beam, shown=exam.shown, by=by, misses=MISSES)
-        facts = {**found.to_dict(), "dropped": test.dropped}
+        label = self.tests.label(exam.test)
+        facts = {**found.to_dict(), "set": label, "dropped": test.dropped}
         for miss in facts["misses"]:  # of the whole set, wherever it is made again
             miss["row"] = int(test.rows[miss["row"]])
         if exam.test != PROBLEMS:  # which have one to four pairs
@@ -177,3 +192,13 @@ class Lab:
         if test.common is not None:
             facts["common"] = asdict(Share.of(found.solved[test.common]))
         return facts
+
+
+def _is_entry(found: Any) -> bool:
+    """Whether what was read has all that tables are made of."""
+    if not isinstance(found, dict) or not isinstance(found.get("scores"), dict):
+        return False
+    whole = found.keys() >= TOLD and all(
+        isinstance(score, dict) and score.keys() >= SCORED for score in found["scores"].values()
+    )
+    return whole and isinstance(found["seconds"], int | float)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from unskew.domains.karel.judging import Share
-from unskew.domains.karel.recipes import RECIPES, TABLES
 from unskew.experiments.karel.lab import Exam, Lab
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.trainings import Training, seeds_of, training
@@ -38,6 +37,7 @@ class Table:
     cells: tuple[Cell, ...]
     unit: str = "%"  # or NATS, or the number of tasks, of which so many are solved
     form: str = "table"  # or heatmap, or lines (columns along the axis, a line a row)
+    paper_of: int = 0  # how many tasks the paper counted, where it is a number of others
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,9 @@ class Experiment:
             "section": self.section,
             "question": self.question,
             "tables": [_numbers(table, entries) for table in tables],
-            "failures": list(_failures(self.failures, entries)),
+            "failures": list(_failures(self.failures, tables, entries)),
             "trainings": [_told(entry) for found in entries.values() for entry in found],
-            "tests": _tests(entries),
+            "tests": _tests(tables, entries),
         }
 
 
@@ -107,17 +107,7 @@ def _wanted(tables: Iterable[Table]) -> dict[str, list[Exam]]:
 
 
 def _numbers(table: Table, entries: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    cells = [
-        {
-            "row": cell.row,
-            "column": cell.column,
-            "paper": cell.paper,
-            "ours": _loss(cell, entries.get(cell.model, []))
-            if table.unit == NATS
-            else _ours(cell, entries.get(cell.model, []), percent=table.unit == "%"),
-        }
-        for cell in table.cells
-    ]
+    cells = [_cell(cell, table.unit, entries.get(cell.model, [])) for cell in table.cells]
     return {
         "title": table.title,
         "unit": table.unit,
@@ -125,7 +115,16 @@ def _numbers(table: Table, entries: dict[str, list[dict[str, Any]]]) -> dict[str
         "rows": list(dict.fromkeys(cell.row for cell in table.cells)),
         "columns": list(dict.fromkeys(cell.column for cell in table.cells)),
         "cells": cells,
+        **({"paper_of": table.paper_of} if table.paper_of else {}),
     }
+
+
+def _cell(cell: Cell, unit: str, entries: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a cell as plain data; ``empty`` where a scale has no task for it."""
+    ours = _loss(cell, entries) if unit == NATS else _ours(cell, entries, percent=unit == "%")
+    told = {"row": cell.row, "column": cell.column, "paper": cell.paper, "ours": ours}
+    scored = any(cell.exam.key in entry["scores"] for entry in entries)
+    return told | ({"empty": True} if ours is None and scored else {})
 
 
 def _ours(cell: Cell, entries: list[dict[str, Any]], *, percent: bool) -> dict[str, Any] | None:
@@ -160,11 +159,11 @@ def _loss(cell: Cell, entries: list[dict[str, Any]]) -> dict[str, Any] | None:
     if not scores:
         return None
     seeds = Estimate.of([score["loss"] for score in scores])
-    half = 0.0 if len(scores) == 1 else seeds.half_width
+    several = len(scores) > 1
     return {
         "mean": round(seeds.mean, 3),
-        "low": round(seeds.mean - half, 3),
-        "high": round(seeds.mean + half, 3),
+        "low": round(max(0.0, seeds.mean - seeds.half_width), 3) if several else None,
+        "high": round(seeds.mean + seeds.half_width, 3) if several else None,
         "values": [round(value, 3) for value in seeds.values],
         "tasks": scores[0]["tasks"],
         "common": None,
@@ -191,14 +190,16 @@ def _share(cell: Cell, score: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _failures(
-    models: Sequence[str], entries: dict[str, list[dict[str, Any]]]
+    models: Sequence[str], tables: Iterable[Table], entries: dict[str, list[dict[str, Any]]]
 ) -> Iterable[dict[str, Any]]:
     """Yield tasks that a model's first seed does not solve, and what it says there."""
+    wanted = _wanted(tables)
     for model in models:
         for entry in entries.get(model, [])[:1]:
-            for test, score in entry["scores"].items():
-                for miss in score["misses"] if test in {**RECIPES, **TABLES} else []:
-                    yield {"model": model, "test": f"karel/{test}", **miss}
+            for exam in wanted.get(model, []):
+                if exam.shown is None and exam.key in entry["scores"]:
+                    for miss in entry["scores"][exam.key]["misses"]:
+                        yield {"model": model, "test": f"karel/{exam.test}", **miss}
 
 
 def _told(entry: dict[str, Any]) -> dict[str, Any]:
@@ -211,12 +212,16 @@ def _told(entry: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _tests(entries: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, int]]:
+def _tests(
+    tables: Iterable[Table], entries: dict[str, list[dict[str, Any]]]
+) -> dict[str, dict[str, int]]:
     """Return how many tasks each test set has, and how many programs had no worlds."""
-    return {
-        f"karel/{test}": {"tasks": score["tasks"], "dropped": score["dropped"]}
-        for found in entries.values()
-        for entry in found
-        for test, score in entry["scores"].items()
-        if test in {**RECIPES, **TABLES}  # not with other pairs shown
-    }
+    tests = {}
+    for model, exams in _wanted(tables).items():
+        for entry in entries.get(model, []):
+            for exam in exams:
+                if exam.shown is None and exam.key in entry["scores"]:
+                    score = entry["scores"][exam.key]
+                    facts = {"tasks": score["tasks"], "dropped": score["dropped"]}
+                    tests[f"karel/{exam.test}"] = facts
+    return tests

@@ -36,6 +36,12 @@ class TestSet:
     common: NDArray[np.bool_] | None  # whether all sets of the original test programs have it
 
 
+def _of_each(values: NDArray[np.generic], n: int) -> NDArray[np.int64]:
+    """Return about n rows, as many of each value as there are."""
+    kinds = np.unique(values)
+    return np.sort(np.concatenate([np.flatnonzero(values == k)[: n // len(kinds)] for k in kinds]))
+
+
 class TestSets:
     """Test sets by name, each made when it is first asked for."""
 
@@ -50,14 +56,19 @@ class TestSets:
         rows = np.arange(len(whole))
         if self._scale.tests is not None and self._scale.tests < len(whole):
             rows = rows[: self._scale.tests]
-            if name == ACTIONS:  # its programs come by length: take some of each
-                rows = np.linspace(0, len(whole) - 1, self._scale.tests).astype(np.int64)
+            if name == ACTIONS:  # its programs come by length, most of them long
+                rows = _of_each(DOMAIN.variable("actions").measure(whole), self._scale.tests)
         examples = whole.take(rows)
         common = None
         if name in self._same_programs:
             common = np.isin(key_hashes(examples, DOMAIN), self._common)
         dropped = RECIPES[name].n - len(whole) if name in RECIPES else 0
         return TestSet(examples, rows, dropped, common)
+
+    def label(self, name: str) -> str:
+        """Name the content of a set: its recipe, and how much of it is taken."""
+        recipe = RECIPES[name].hash if name in RECIPES else "table"
+        return f"{recipe}, {self._scale.tests or 'all'}"
 
     @property
     def _same_programs(self) -> list[str]:

@@ -1,8 +1,9 @@
 """The models of the experiments by name: what each is trained on, how, and how long.
 
-Two regimes. The paper's is many passes over a fixed set: 1.1 M examples a hundred times. Here the
-same hundred passes go over a smaller set, in proportion to a shorter training (``…, passes``).
-Ours is an endless stream of which every example is used at most a stated number of times.
+Two regimes. Many passes over a fixed set: Bunel et al. go a hundred times through 1.1 M examples;
+the paper does not say how often. Here a hundred passes go over a smaller set, in proportion to a
+shorter training (``…, passes``). Ours is an endless stream of which every example is used at most
+a stated number of times.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from unskew.models.karel_run import RunConfig
 from unskew.models.karel_training import StepConfig
 from unskew.recipe import Recipe
 
-HEADLINE = ("baseline", "uniform")  # these are trained with several seeds
+# These are trained with several seeds.
+HEADLINE = ("baseline", "uniform", "baseline, passes", "uniform, passes")
 AUGMENTED = (1_116_854, 400_000)  # examples like the original's, and of actions alone (5.3)
 
 
@@ -88,7 +90,8 @@ def training(name: str, scale: Scale, seed: int = 0) -> Training:
 
 def seeds_of(name: str, scale: Scale) -> range:
     """Return the seeds with which a model is trained."""
-    return range(scale.seeds if name in HEADLINE else 1)
+    headline = (*HEADLINE, f"msr {scale.passed:,}")  # the last is the baseline, passes
+    return range(scale.seeds if name in headline else 1)
 
 
 def _streamed(
@@ -129,9 +132,15 @@ def _sized(kind: str, size: str, scale: Scale, seed: int) -> Training:
 
 
 def _narrow(name: str, scale: Scale, seed: int) -> Training:
-    """Train on worlds of one narrow test set's kind, the programs those of the original (5.4)."""
+    """Train on worlds of one narrow test set's kind, the programs those of the original (5.4).
+
+    ``msr`` and ``uniform`` are trained as long on as many examples of theirs, to compare with.
+    """
+    rows = scale.passed // 2
+    if name in ("msr", "uniform"):
+        return _fixed((_first(f"{name}-train", rows),), scale.narrow_steps, (5, 5), scale, seed)
     like = RECIPES[f"narrow-{name}"]
-    recipe = replace(_first("msr-train", scale.passed), source=like.source, seed=like.seed)
+    recipe = replace(_first("msr-train", rows), source=like.source, seed=like.seed)
     recipe = replace(recipe, parameters=like.parameters, given="karel/msr-train")
     return _fixed((recipe,), scale.narrow_steps, (5, 5), scale, seed)
 
