@@ -29,6 +29,7 @@ from unskew.report.reproduction_charts import beside_chart, lines_chart, table_h
 from unskew.report.reproduction_words import duration, sentences, signed
 
 ROOT = Path(__file__).parents[1]
+SEEDS = "76.96 to 78.96 seeds 77.50, 78.00, 78.38"
 
 
 class Parsed(HTMLParser):
@@ -85,17 +86,17 @@ def test_the_paper_ours_the_interval_and_the_difference_stand_side_by_side(page:
     rows = page.tables["Generalization of the baseline"]
     assert rows[0] == ["", "baseline"]
     assert rows[1] == ["paper", "ours", "95 % interval", "difference", "common programs"]
-    assert rows[2] == ["original test set", "73.52", "77.96", "77.0 to 79.0", "+4.44", "–"]
-    assert rows[3] == ["uniform test set", "27.90", "50.66", "49.7 to 51.7", "+22.76", "52.80"]
+    assert rows[2] == ["original test set", "73.52", "77.96", SEEDS, "+4.44", "–"]
+    assert rows[3] == ["uniform test set", "27.90", "50.66", "49.66 to 51.66", "+22.76", "52.80"]
     assert {"+4.44", "+22.76"} <= page.bold  # the paper's number lies outside the interval
 
 
 def test_models_stand_side_by_side_and_what_was_not_run_says_so(page: Parsed) -> None:
     rows = page.tables["By set"]
     assert rows[0] == ["", "baseline", "uniform"]
-    assert rows[2][:5] == [".05/.85 G", "24.30", "47.93", "46.9 to 48.9", "+23.63"]
-    assert rows[2][5:] == ["69.37", "68.40", "67.4 to 69.4", "−0.97"]
-    assert rows[4] == [".05/.85 A", "0.04", "not run", "68.99", "69.00", "68.0 to 70.0", "+0.01"]
+    assert rows[2][:5] == [".05/.85 G", "24.30", "47.93", "46.93 to 48.93", "+23.63"]
+    assert rows[2][5:] == ["69.37", "68.40", "67.40 to 69.40", "−0.97"]
+    assert rows[4] == [".05/.85 A", "0.04", "not run", "68.99", "69.00", "68.00 to 70.00", "+0.01"]
     assert rows[5][-2:] == ["63.25", "not run"]
     assert "−0.97" not in page.bold
     assert "2 cells not run." in page.text
@@ -126,7 +127,7 @@ def test_every_number_of_every_cell_is_in_its_table(page: Parsed) -> None:
 
 def test_whole_numbers_stay_whole_and_the_unit_is_said(page: Parsed) -> None:
     rows = page.tables["Problems solved"]
-    assert rows[2:] == [["baseline", "4", "6", "3 to 9", "+2"], ["uniform", "7", "not run"]]
+    assert rows[2:] == [["baseline", "4", "6", "3 to 9"], ["uniform", "7", "not run"]]
     assert "Problems of 41; 41 tasks; 1 seed." in page.text
     assert "Percent; 2,410 tasks; 1 to 3 seeds" in page.text
 
@@ -159,13 +160,14 @@ def test_few_numbers_are_said_one_by_one() -> None:
         "baseline, uniform test set: ours 50.7 %, the paper's 27.9 %, +22.8 points.",
     ]
     assert list(sentences(everything()[3])) == [
-        "baseline, solved: ours 6, the paper's 4, +2. Not run: 1 of 2 cells (uniform, solved)."
+        "baseline, solved: ours 6, the paper's 4. Not run: 1 of 2 cells (uniform, solved)."
     ]
 
 
 def test_many_numbers_are_said_together() -> None:
     assert list(sentences(everything()[1])) == [
-        "By set: 3 of the paper's 6 numbers lie inside our 95 % interval. Largest differences: "
+        "By set: 4 of ours are higher than the paper's, 2 lower; the median difference is "
+        "+9.6 points. Largest differences: "
         "+44.8 points (baseline, .05/.85 U: ours 46.1 %, the paper's 1.3 %) and −1.0 points "
         "(uniform, .05/.85 G: ours 68.4 %, the paper's 69.4 %). "
         "Not run: 2 of 8 cells (baseline, .05/.85 A; uniform, .25/.65 G)."
@@ -173,6 +175,116 @@ def test_many_numbers_are_said_together() -> None:
     (alone,) = sentences(everything()[2])
     assert "14 numbers of ours, from 10 % (narrow .05/.85 G, .05/.85 G) to 72 %" in alone
     assert "the paper gives none" in alone
+
+
+def shown(one: dict[str, Any]) -> Parsed:
+    return Parsed(reproduction_page([result("karel-x", "X", [one])]))
+
+
+def test_all_on_one_side_is_said_and_never_that_a_wide_interval_agrees() -> None:
+    wide = [
+        cell("baseline", name, 1.0, 10.25 + i, half=50.0, values=[1.0, 2.0])
+        for i, name in enumerate("abcde")
+    ]
+    one = table("Wide", ["baseline"], list("abcde"), wide)
+    assert list(sentences(result("x", "X", [one]))) == [
+        "Wide: all 5 of ours are higher than the paper's; the median difference is +11.2 points. "
+        "Largest difference: +13.2 points (baseline, e: ours 14.2 %, the paper's 1.0 %)."
+    ]
+    text = shown(one).text
+    assert "inside our" not in text
+    assert "two seeds is wide: a number inside it need not agree" in text
+    mixed = [cell("baseline", "a", 9.5, 9.501), cell("baseline", "b", 9.5, 8.0), *wide[2:]]
+    (said,) = sentences(result("x", "X", [one | {"cells": mixed}]))
+    assert "Wide: 3 of ours are higher than the paper's, 1 lower, 1 equal; the median" in said
+
+
+def test_every_seed_is_shown_in_the_table_and_over_the_heatmap() -> None:
+    cells = [
+        cell("baseline", "a", 1.5, 20.65, half=50.0, values=[0.4, 40.9]),
+        cell("baseline", "b", 1.5, 20.65),
+    ]
+    one = table("Seeds", ["baseline"], ["a", "b"], cells, form="heatmap")
+    rows = shown(one).tables["Seeds"]
+    assert rows[2][3] == "−29.35 to 70.65 seeds 0.40, 40.90"
+    assert rows[3][3] == "19.65 to 21.65"
+    spec = table_heatmap(one)
+    tips = {tip.get("title", tip["field"]): tip["field"] for tip in spec["encoding"]["tooltip"]}
+    first, second = spec["data"]["values"]
+    assert first[tips["seeds"]] == "0.40, 40.90"
+    assert second[tips["seeds"]] == "–"
+    assert first[tips["95 % interval"]] == "−29.35 to 70.65"
+    assert first[tips["difference"]] == "+19.15"
+
+
+def test_a_number_without_an_interval_has_a_dash() -> None:
+    bare = {"low": None, "high": None}
+    cells = [
+        cell("baseline", "a", None, 0.454, **bare),
+        cell("baseline", "b", None, 0.5, values=[0.4, 0.6], **bare),
+        cell("baseline", "c", 0.4, 0.52, half=0.01),
+    ]
+    one = table("Loss", ["baseline"], ["a", "b", "c"], cells, unit="nats a token")
+    rows = shown(one).tables["Loss"]
+    assert rows[2][1:] == ["–", "0.45", "–", "–"]
+    assert rows[3][1:] == ["–", "0.50", "– seeds 0.40, 0.60", "–"]
+    assert rows[4][1:] == ["0.40", "0.52", "0.51 to 0.53", "+0.12"]
+    none = table("Loss", ["baseline"], ["a"], cells[:1], unit="nats a token")
+    assert shown(none).tables["Loss"][1:] == [["ours"], ["a", "0.45"]]
+    lines = lines_chart(one | {"form": "lines"})
+    svg = vl_convert.vegalite_to_svg(lines, config=theme(dark=False))
+    assert svg.count('aria-roledescription="rule mark"') == 1  # no interval is drawn from nothing
+
+
+def test_counts_of_other_problems_stand_side_by_side_and_are_not_subtracted() -> None:
+    cells = [
+        cell("baseline", name, 4 + i, 4.5 + i, half=0.1, values=[4.0 + i, 5.0 + i])
+        for i, name in enumerate("abcde")
+    ]
+    one = table("Solved", ["baseline"], list("abcde"), cells, unit="problems of 41", paper_of=36)
+    page = shown(one)
+    assert page.tables["Solved"][1] == ["paper", "ours", "95 % interval"]
+    assert "the paper’s are of 36 others" in page.text
+    assert "is bold" not in page.text
+    said = list(sentences(result("x", "X", [one])))
+    assert len(said) == 5  # however many: there is no difference to sum them up by
+    assert said[0] == "baseline, a: ours 4.5 of 41, the paper's 4 of 36 others."
+    unsure = {key: value for key, value in one.items() if key != "paper_of"}
+    assert next(sentences(result("x", "X", [unsure]))) == "baseline, a: ours 4.5, the paper's 4."
+
+
+def test_a_fact_is_said_once() -> None:
+    """Whatever its column is called; another model's is another fact, though it be the same."""
+
+    def one(name: str, *rows: str) -> dict[str, Any]:
+        cells = [cell(row, name, 73.52, 76.98, values=[77.36, 76.6]) for row in rows]
+        return table(name, list(rows), [name], cells)
+
+    first = result("x", "X", [one("original", "baseline"), one("generalizes", "baseline")])
+    second = result("y", "Y", [one("again", "baseline", "other")])
+    third = result("z", "Z", [one("once more", "baseline")])
+    short = Parsed(reproduction_page([first, second, third])).text
+    short = short.partition("In short")[2].partition("The paper’s section")[0]
+    assert short.count("baseline, ") == 1
+    assert "baseline, original: ours 77.0" in short
+    assert "other, again: ours 77.0" in short
+    assert "Its numbers are said above." in short
+
+
+def test_a_cell_without_tasks_is_not_one_that_was_not_run() -> None:
+    empty = cell("baseline", "8", 1.5, None) | {"empty": True}
+    cells = [cell("baseline", "1", 1.5, 20.5), empty, cell("baseline", "9", 1.5, None)]
+    one = table("By length", ["baseline"], ["1", "8", "9"], cells, form="heatmap")
+    page = shown(one)
+    assert page.tables["By length"][3:] == [["8", "1.5", "no tasks"], ["9", "1.5", "not run"]]
+    assert "1 of 2 run" in page.text
+    assert "1 cell not run." in page.text
+    assert "Not run: 1 of 2 cells (baseline, 9)" in page.text
+    svg = vl_convert.vegalite_to_svg(table_heatmap(one), config=theme(dark=False))
+    assert (svg.count(">no tasks<"), svg.count(">not run<")) == (1, 1)
+    none = shown(one | {"cells": [empty]})
+    assert "There were no tasks." in none.text
+    assert "not run." not in none.text.partition("In short")[2]
 
 
 def test_nothing_run_is_said() -> None:

@@ -16,6 +16,7 @@ from unskew.report.reproduction_charts import beside_chart, lines_chart, table_h
 from unskew.report.reproduction_tables import table_html, tests_html, trainings_html
 from unskew.report.reproduction_words import (
     LONGEST,
+    Fact,
     Result,
     Table,
     check_result,
@@ -23,6 +24,7 @@ from unskew.report.reproduction_words import (
     not_run,
     sentences,
     to_run,
+    unsaid,
 )
 from unskew.report.sections import exact
 
@@ -154,13 +156,13 @@ def _distinct(results: Sequence[Result], fact: str) -> str:
 
 
 def _in_short(results: Sequence[Result], charts: _Charts) -> str:
+    known: set[Fact] = set()
+
     def lines() -> Iterator[str]:
         for i, result in enumerate(results):
-            said = "".join(f"<li>{_unbroken(text)}</li>" for text in sentences(result))
-            yield (
-                f'<li><a href="#experiment-{i}">{_title(result)}</a>'
-                f"<ul>{said or '<li>Nothing was run.</li>'}</ul></li>"
-            )
+            said = list(sentences(result, known)) or [unsaid(result)]
+            items = "".join(f"<li>{_unbroken(text)}</li>" for text in said)
+            yield f'<li><a href="#experiment-{i}">{_title(result)}</a><ul>{items}</ul></li>'
 
     chart = beside_chart(results)
     drawn = (
@@ -218,7 +220,7 @@ def _table(table: Table, charts: _Charts) -> str:
     note = f'<p class="doc">{words.some(len(missing), "cell")} not run.</p>' if missing else ""
     if table["form"] == "table":
         return heading + note + table_html(table)
-    if len(missing) == len(table["cells"]):
+    if all(cell["ours"] is None for cell in table["cells"]):
         drawn = ""  # there is nothing to draw yet
     elif table["form"] == "heatmap":
         drawn = charts.add(table_heatmap(table), wide=f"{table['title']}, heatmap")

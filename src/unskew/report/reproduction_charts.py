@@ -6,10 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unskew.report.charts import WIDTH, Spec, grid_chart, label_axis
-from unskew.report.reproduction_words import Result, Table, difference
+from unskew.report.reproduction_words import (
+    Cell,
+    Result,
+    Table,
+    decimals,
+    difference,
+    interval,
+    missing,
+    plain,
+    seeds,
+    signed,
+)
 
 FONT_SIZE = 12
 OURS, PAPER = "ours", "the paper's"
+NONE = "–"
 GREY = "#808790"  # of what has no colour of its own, on a light page and on a dark one
 
 
@@ -25,6 +37,12 @@ def table_heatmap(table: Table) -> Spec:
     spec = grid_chart(rows, places, unit, most or 1.0)
     spec["description"] = f"Heatmap of {table['title']}. The numbers are in the table below it."
     spec["encoding"]["tooltip"] = _tooltip(rows)  # of the cell, and of what is written on it
+    # A wide grid is scrolled: what its colours mean stands where it begins.
+    legend = spec["layer"][0]["encoding"]["color"]["legend"]
+    legend |= {"orient": "top", "direction": "horizontal", "gradientLength": 200}
+    absent = spec["layer"][-1]
+    absent["mark"] = {"type": "text", "style": "not-run"}
+    absent["encoding"] = {"text": {"field": "said ours", "type": "nominal"}}
     return spec
 
 
@@ -47,7 +65,7 @@ def lines_chart(table: Table) -> Spec:
         "encoding": {"y": {"field": "value", **y}, "strokeDash": dash, "tooltip": _tooltip(rows)},
     }
     spread = {
-        "transform": [{"filter": "datum.whose == 'ours'"}],
+        "transform": [{"filter": "datum.whose == 'ours' && isValid(datum.low)"}],
         "mark": {"type": "rule", "strokeDash": [1, 0], "strokeWidth": 1.5},
         "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}},
     }
@@ -152,17 +170,30 @@ def _rows(table: Table) -> list[Spec]:
         ours: Mapping[str, Any] = cell["ours"] or {}
         numbers = {key: ours.get(key) for key in ("low", "high")}
         places = {"row": cell["row"], "column": cell["column"]}
-        gap = difference(cell)
+        gap = difference(cell, table)
         both = {"ours": ours.get("mean"), "paper": cell["paper"], "difference": gap}
-        rows.append({**places, **numbers, **both})
+        said = {f"said {key}": text for key, text in _said(cell, table).items()}
+        rows.append({**places, **numbers, **both, **said})
     return rows
+
+
+def _said(cell: Cell, table: Table) -> dict[str, str]:
+    """Write the numbers of a cell as its tooltip has them; a dash where there is none."""
+    places, gap = decimals(table), difference(cell, table)
+    ours, paper = cell["ours"], cell["paper"]
+    return {
+        "ours": missing(cell, table) if ours is None else plain(ours["mean"], places),
+        "interval": interval(cell, table),
+        "seeds": seeds(cell, table) or NONE,
+        "paper": NONE if paper is None else plain(paper, places),
+        "difference": NONE if gap is None else signed(gap, places),
+    }
 
 
 def _tooltip(rows: Sequence[Spec]) -> list[Spec]:
     tips: list[Spec] = [{"field": name, "type": "nominal"} for name in ("row", "column")]
-    titles = {"ours": OURS, "low": "95 % from", "high": "to", "paper": PAPER}
-    for field, title in (titles | {"difference": "difference"}).items():
-        if any(row[field] is not None for row in rows):
-            form = "+.2f" if field == "difference" else ".2f"
-            tips.append({"field": field, "type": "quantitative", "title": title, "format": form})
+    titles = {"ours": OURS, "interval": "95 % interval", "seeds": "seeds", "paper": PAPER}
+    for key, title in (titles | {"difference": "difference"}).items():
+        if any(row[f"said {key}"] != NONE for row in rows):
+            tips.append({"field": f"said {key}", "type": "nominal", "title": title})
     return tips

@@ -14,7 +14,11 @@ from unskew.report.reproduction_words import (
     decimals,
     difference,
     duration,
+    interval,
+    missing,
     outside,
+    plain,
+    seeds,
     signed,
 )
 from unskew.report.words import shown, some
@@ -73,8 +77,9 @@ def _parts(table: Table) -> list[str]:
     there = {
         PAPER: has_paper,
         OURS: True,
-        INTERVAL: any(ours.get("low") is not None for ours in done) or not done,
-        DIFFERENCE: any(difference(cell) is not None for cell in cells),
+        INTERVAL: not done
+        or any(ours.get("low") is not None or len(ours.get("values") or ()) > 1 for ours in done),
+        DIFFERENCE: any(difference(cell, table) is not None for cell in cells),
         COMMON: any(ours.get("common") is not None for ours in done),
     }
     return [part for part, is_there in there.items() if is_there]
@@ -91,9 +96,8 @@ def _numbers(cell: Cell | None, parts: Sequence[str], table: Table) -> str:
         return f'<td class="first" colspan="{len(parts)}"><span class="none">–</span></td>'
     first = ' class="number first"'
     if cell["ours"] is None:
-        stated = cell["row"] in (table.get("stated") or ())
         rest = len(parts) - (PAPER in parts)
-        said = f'<span class="none">{"–" if stated else "not run"}</span>'
+        said = f'<span class="none">{missing(cell, table)}</span>'
         paper = f"<td{first}>{_number(cell['paper'], table)}</td>" if PAPER in parts else ""
         kind = "" if paper else " first"
         return f'{paper}<td class="number not-run{kind}" colspan="{rest}">{said}</td>'
@@ -116,23 +120,18 @@ def _part(part: str, cell: Cell, table: Table) -> str:
     if part == COMMON:
         return _number(ours.get("common"), table)
     if part == INTERVAL:
-        if ours.get("low") is None:
-            return _number(None, table)
-        places = min(decimals(table), 1)
-        return f"{_plain(ours['low'], places)} to {_plain(ours['high'], places)}"
-    gap = difference(cell)
+        of_seeds = seeds(cell, table)
+        below = f' <span class="seeds">seeds {of_seeds}</span>' if of_seeds else ""
+        return interval(cell, table) + below
+    gap = difference(cell, table)
     if gap is None:
         return _number(None, table)
     text = signed(gap, decimals(table))
-    return f"<strong>{text}</strong>" if outside(cell) else text
+    return f"<strong>{text}</strong>" if outside(cell, table) else text
 
 
 def _number(value: float | None, table: Table) -> str:
-    return '<span class="none">–</span>' if value is None else _plain(value, decimals(table))
-
-
-def _plain(value: float, places: int) -> str:
-    return f"{value:,.{places}f}".replace("-", "−")
+    return '<span class="none">–</span>' if value is None else plain(value, decimals(table))
 
 
 def _note(table: Table) -> str:
@@ -146,8 +145,12 @@ def _note(table: Table) -> str:
             said.append(some(low, word) if low == high else f"{low:,} to {some(high, word)}")
     if any(ours.get("common") is not None for ours in done):
         said.append("common programs: on the programs that all test sets have")
-    if any(outside(cell) for cell in table["cells"]):
+    if table.get("paper_of"):
+        said.append(f"the paper’s are of {_text(table['paper_of'])} others")
+    if any(outside(cell, table) for cell in table["cells"]):
         said.append("a difference is bold where the paper’s number lies outside our interval")
+    if any(len(ours.get("values") or ()) == 2 for ours in done):
+        said.append("an interval of two seeds is wide: a number inside it need not agree with ours")
     return "; ".join(said) + "."
 
 

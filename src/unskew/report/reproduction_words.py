@@ -2,12 +2,15 @@
 
 A result is that of one experiment, as ``results/*.json`` holds it: ``tables`` of cells, each with
 the paper's number and ours, either of which may be None. Rows that a table names as ``stated``
-are the paper's alone: a bound, say, of which there is nothing to run.
+are the paper's alone: a bound, say, of which there is nothing to run. A cell that is ``empty`` has
+no tasks to run. A table in "problems of 41" may say of how many others the paper's are
+(``paper_of``): such counts stand beside each other, but are not subtracted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 from typing import Any, TypeAlias
 
 from unskew.errors import UnskewError
@@ -16,11 +19,13 @@ from unskew.report.words import shown, some
 Result: TypeAlias = Mapping[str, Any]
 Table: TypeAlias = Mapping[str, Any]
 Cell: TypeAlias = Mapping[str, Any]
+Fact: TypeAlias = tuple[Any, ...]
 
 FORMS = ("table", "heatmap", "lines")
 SAID_ONE_BY_ONE = 4  # cells of a table; more are said together
 NAMED = 4  # cells that were not run; the table names all
 LONGEST = 120  # characters of a name
+PROBLEMS_OF = "problems of "  # and a number: a unit
 PARTS = {
     "result": ("experiment", "title", "tables", "seconds", "provenance"),
     "table": ("title", "unit", "form", "rows", "columns", "cells"),
@@ -51,19 +56,23 @@ def _check(what: str, data: Mapping[str, Any], name: str) -> None:
         raise UnskewError(f"a {what} of {name} has no {missing[0]}; run the experiment again")
 
 
-def difference(cell: Cell) -> float | None:
-    """Return ours less the paper's; None where one of them is not there."""
-    if cell["ours"] is None or cell["paper"] is None:
+def difference(cell: Cell, table: Table) -> float | None:
+    """Return ours less the paper's; None where one is not there, or they are of other problems."""
+    if cell["ours"] is None or cell["paper"] is None or _is_count(table):
         return None
     return float(cell["ours"]["mean"]) - float(cell["paper"])
 
 
-def outside(cell: Cell) -> bool:
+def outside(cell: Cell, table: Table) -> bool:
     """Whether the paper's number lies outside our interval."""
-    ours, paper = cell["ours"], cell["paper"]
-    if ours is None or paper is None or ours.get("low") is None:
+    if difference(cell, table) is None or cell["ours"].get("low") is None:
         return False
-    return not ours["low"] <= paper <= ours["high"]
+    return not cell["ours"]["low"] <= cell["paper"] <= cell["ours"]["high"]
+
+
+def _is_count(table: Table) -> bool:
+    """Whether the numbers count problems, of which the paper's are others."""
+    return bool(str(table["unit"]).startswith(PROBLEMS_OF))
 
 
 def signed(value: float, decimals: int) -> str:
@@ -75,10 +84,11 @@ def signed(value: float, decimals: int) -> str:
 
 
 def decimals(table: Table) -> int:
-    """Return how many decimals a table's numbers need: none where all are whole."""
+    """Return how many decimals a table's numbers need: up to two, none where all are whole."""
     numbers = [cell["paper"] for cell in table["cells"]]
     numbers += [cell["ours"]["mean"] for cell in table["cells"] if cell["ours"]]
-    return 0 if all(float(n).is_integer() for n in numbers if n is not None) else 2
+    known = [float(number) for number in numbers if number is not None]
+    return next((n for n in (0, 1) if all(round(x, n) == x for x in known)), 2)
 
 
 def not_run(table: Table) -> list[Cell]:
@@ -89,26 +99,66 @@ def not_run(table: Table) -> list[Cell]:
 def to_run(table: Table) -> list[Cell]:
     """Return the cells of a table that are ours to run."""
     stated = table.get("stated") or ()
-    return [cell for cell in table["cells"] if cell["row"] not in stated]
+    return [cell for cell in table["cells"] if cell["row"] not in stated and not cell.get("empty")]
 
 
-def sentences(result: Result) -> Iterator[str]:
-    """Say what an experiment found, table by table, and what of it was not run."""
+def missing(cell: Cell, table: Table) -> str:
+    """Say why a cell has no number of ours."""
+    if cell["row"] in (table.get("stated") or ()):
+        return "–"
+    return "no tasks" if cell.get("empty") else "not run"
+
+
+def plain(value: float, places: int) -> str:
+    """Write a number."""
+    return f"{value:,.{places}f}".replace("-", "−")
+
+
+def interval(cell: Cell, table: Table) -> str:
+    """Write the interval of ours; a dash where there is none."""
+    ours = cell["ours"] or {}
+    low, high = ours.get("low"), ours.get("high")
+    if low is None or high is None:
+        return "–"
+    return f"{plain(low, decimals(table))} to {plain(high, decimals(table))}"
+
+
+def seeds(cell: Cell, table: Table) -> str:
+    """List what each seed came to, where there are several: an interval of two hides both."""
+    values = (cell["ours"] or {}).get("values") or ()
+    return ", ".join(plain(v, decimals(table)) for v in values) if len(values) > 1 else ""
+
+
+def sentences(result: Result, known: set[Fact] | None = None) -> Iterator[str]:
+    """Say what an experiment found, table by table, and what of it was not run.
+
+    What is ``known`` is not said again; what is said of single cells is added to it.
+    """
+    known = set() if known is None else known
     for table in result["tables"]:
         done = [cell for cell in to_run(table) if cell["ours"] is not None]
         beside = [cell for cell in done if cell["paper"] is not None]
         said = []
-        if 0 < len(beside) <= SAID_ONE_BY_ONE:
-            said = [_alone(cell, table) for cell in beside]
+        if beside and (_is_count(table) or len(beside) <= SAID_ONE_BY_ONE):
+            said = [_alone(cell, table) for cell in beside if _fact(cell, table) not in known]
+            known.update(_fact(cell, table) for cell in beside)
         elif beside:
             said = [_together(beside, table)]
         elif done:
             said = [_ours_alone(done, table)]
-        missing = not_run(table)
-        if missing:
-            text = _missing(missing, table)
+        absent = not_run(table)
+        if absent:
+            text = _missing(absent, table)
             said = [*said[:-1], f"{said[-1]} {text}"] if said else [f"{_name(table)}: {text}"]
         yield from said
+
+
+def unsaid(result: Result) -> str:
+    """Say why there is nothing to say of an experiment."""
+    cells = [cell for table in result["tables"] for cell in table["cells"]]
+    if any(cell["ours"] is not None for cell in cells):
+        return "Its numbers are said above."
+    return "There were no tasks." if any(c.get("empty") for c in cells) else "Nothing was run."
 
 
 def where(cell: Cell) -> str:
@@ -116,31 +166,51 @@ def where(cell: Cell) -> str:
     return f"{shown(cell['row'], LONGEST)}, {shown(cell['column'], LONGEST)}"
 
 
+def _fact(cell: Cell, table: Table) -> Fact:
+    """Return what makes two cells the same fact: their columns may have other names."""
+    ours = cell["ours"]
+    numbers = (ours["mean"], *(ours.get("values") or ()), ours.get("tasks"), cell["paper"])
+    return cell["row"], table["unit"], *numbers
+
+
 def _alone(cell: Cell, table: Table) -> str:
-    gap = difference(cell)
+    ours, paper = _value(cell["ours"]["mean"], table), _value(cell["paper"], table)
+    if table.get("paper_of"):
+        ours += f" of {shown(str(table['unit']).removeprefix(PROBLEMS_OF), LONGEST)}"
+        paper += f" of {shown(str(table['paper_of']), LONGEST)} others"
+    gap = difference(cell, table)
     points = "" if gap is None else f", {signed(gap, _short(table))}{_points(table)}"
-    return (
-        f"{where(cell)}: ours {_value(cell['ours']['mean'], table)}, "
-        f"the paper's {_value(cell['paper'], table)}{points}."
-    )
+    return f"{where(cell)}: ours {ours}, the paper's {paper}{points}."
 
 
 def _together(cells: Sequence[Cell], table: Table) -> str:
-    gaps = [(gap, cell) for cell in cells if (gap := difference(cell)) is not None]
-    inside = len(cells) - sum(outside(cell) for cell in cells)
-    many = f"{inside or 'none'} of the paper's {len(cells)} numbers"
-    higher = max(gaps, key=lambda pair: pair[0])
-    lower = min(gaps, key=lambda pair: pair[0])
+    """Say on which side of the paper's numbers ours lie, and how far away."""
+    gaps = [(gap, cell) for cell in cells if (gap := difference(cell, table)) is not None]
+    ends = (max(gaps, key=lambda pair: pair[0]), min(gaps, key=lambda pair: pair[0]))
     said = []
-    for (gap, cell), is_side in ((higher, higher[0] > 0), (lower, lower[0] < 0)):
+    for (gap, cell), is_side in zip(ends, (ends[0][0] > 0, ends[1][0] < 0), strict=True):
         if is_side:
-            ours = _value(cell["ours"]["mean"], table)
+            both = [_value(number, table) for number in (cell["ours"]["mean"], cell["paper"])]
             size = f"{signed(gap, _short(table))}{_points(table)}"
-            paper = _value(cell["paper"], table)
-            said.append(f"{size} ({where(cell)}: ours {ours}, the paper's {paper})")
-    largest = f" Largest differences: {' and '.join(said)}." if said else ""
-    verb = "lie" if inside > 1 else "lies"
-    return f"{_name(table)}: {many} {verb} inside our 95 % interval.{largest}"
+            said.append(f"{size} ({where(cell)}: ours {both[0]}, the paper's {both[1]})")
+    middle = f"{signed(median(gap for gap, _ in gaps), _short(table))}{_points(table)}"
+    word = "Largest difference" if len(said) == 1 else "Largest differences"
+    largest = f" {word}: {' and '.join(said)}." if said else ""
+    return (
+        f"{_name(table)}: {_sides([gap for gap, _ in gaps], table)}; "
+        f"the median difference is {middle}.{largest}"
+    )
+
+
+def _sides(gaps: Sequence[float], table: Table) -> str:
+    """Say how many of our numbers are higher and lower than the paper's, as the table has them."""
+    signs = [signed(gap, decimals(table))[0] for gap in gaps]
+    counts = {"higher": signs.count("+"), "lower": signs.count("−")}
+    counts["equal"] = len(gaps) - sum(counts.values())
+    (side, count), *others = [(side, count) for side, count in counts.items() if count]
+    many = f"{count} of ours" if others else f"all {count} of ours"
+    first = f"{many} {'is' if count == 1 else 'are'} {side} {'to' if side == 'equal' else 'than'}"
+    return ", ".join([f"{first} the paper's", *(f"{count} {side}" for side, count in others)])
 
 
 def _ours_alone(cells: Sequence[Cell], table: Table) -> str:
@@ -167,7 +237,8 @@ def _name(table: Table) -> str:
 
 
 def _value(value: float, table: Table) -> str:
-    text = f"{value:.{_short(table)}f}".replace("-", "−")
+    whole = _is_count(table) and float(value).is_integer()
+    text = plain(value, 0 if whole else _short(table))
     return f"{text} %" if table["unit"] == "%" else text
 
 
