@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.reproduction_results import ATTACK, everything, hostile
+from tests.reproduction_results import ATTACK, cell, everything, hostile, result, table
 from unskew.auditing import Audit, VariableAudit
 from unskew.domains.karel.problems import problems
 from unskew.domains.karel.syntax import parse, readable_lines
@@ -365,6 +365,26 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, report: Path, width:
     page.wait_for_timeout(100)
     assert [box.evaluate("(one) => one.tabIndex === 0") for box in boxes] == scrolls
     page.close()
+
+
+def test_the_legend_of_a_wide_heatmap_is_seen_without_scrolling(
+    browser: Browser, tmp_path: Path
+) -> None:
+    columns = [f"narrow-0.05-0.85-{i}" for i in range(18)]
+    cells = [cell("a model of a long name", name, None, 5.0 * i) for i, name in enumerate(columns)]
+    wide = table("Wide", ["a model of a long name"], columns, cells, form="heatmap")
+    path = tmp_path / "wide.html"
+    path.write_text(reproduction_page([result("x", "X", [wide])]), encoding="utf-8")
+    for width in (1280, PHONE):
+        page = opened(browser, path, width).page
+        outer = page.locator(".scroll").first.bounding_box()
+        legend = page.locator(".scroll .role-legend").first.bounding_box()
+        assert outer is not None
+        assert legend is not None
+        assert page.locator(".scroll").first.evaluate("(one) => one.scrollWidth > one.clientWidth")
+        assert outer["x"] <= legend["x"]
+        assert legend["x"] + legend["width"] <= outer["x"] + outer["width"]
+        page.close()
 
 
 CONTRASTS = """() => {

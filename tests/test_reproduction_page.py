@@ -137,6 +137,9 @@ def test_the_head_says_what_was_run_on_what_and_how_long(page: Parsed) -> None:
     for text in ("23 of 27 run, 9 beside the paper’s", "11 min 6 s", "one GPU", "abc123"):
         assert text in head
     assert "4 min 51 s" in Parsed(reproduction_page([everything()[0]] * 2)).text, "shared, once"
+    assert "a cell that was not run says so. The original test set of Karel is recreated" in head
+    assert "Nothing is left out" not in head
+    assert "recreated" not in Parsed(reproduction_page([result("calculator", "C", [])])).text
     assert "Not at full scale" not in page.text
     smoke = everything()[0] | {"scale": "smoke"}
     assert "Not at full scale" in (short := Parsed(reproduction_page([smoke])).text)
@@ -489,7 +492,13 @@ def test_failures_become_tasks_by_model_and_test_set() -> None:
         "baseline on karel/problems",
         "other on karel/problems",
     ]
-    assert [task["name"] for task in sets[0]["tasks"]] == ["row 0", "row 3"]  # each once
+    named = [list(problems())[row] for row in (0, 3)]
+    assert [task["name"] for task in sets[0]["tasks"]] == named  # each once
+    shown = [pages.problem_tasks()["tasks"][row]["pairs"] for row in (0, 3)]
+    for task, pairs in zip(sets[0]["tasks"], shown, strict=True):
+        assert [pair["before"] for pair in task["pairs"]] == [pair["before"] for pair in pairs]
+    others = pages.failure_tasks([{"failures": [failures[0] | {"test": "karel/msr", "row": 2}]}])
+    assert others[0]["tasks"][0]["name"] == "row 2"
     html = Parsed(reproduction_page(everything(), sets))
     assert "2 failures to browse" in html.text
 

@@ -38,6 +38,7 @@ SHOWN_PAIRS = 5  # of an example; what comes after them was held out
 AUDITED = 20_000
 WORLD_VARIABLES = ("wall_ratio", "marker_ratio", "marker_count", "grid_size")
 BOUND = "bound 1 + 1/ε"
+PROBLEMS = "karel/problems"
 SOLVED = "Real-world problems, with a solution"
 
 _OUTCOMES = {None: "", True: "is true", False: "is false"}
@@ -81,7 +82,7 @@ def failure_tasks(results: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         examples = _rows(test, sorted(predicted))
         made = []
         for row, example in examples.items():
-            one = task(f"row {row}", example, predicted[row], model)
+            one = task(_row_name(test, row), example, predicted[row], model)
             room -= len(json.dumps(one, separators=(",", ":")))
             if room < 0:
                 break
@@ -117,6 +118,11 @@ def _rows(test: str, wanted: Sequence[int]) -> dict[int, dict[str, Any]]:
         )
     chosen = batch.take(np.array(wanted))
     return dict(zip(wanted, chosen.examples(), strict=True))
+
+
+def _row_name(test: str, row: int) -> str:
+    """Name a row of a test set: problems have names of their own."""
+    return list(problems())[row] if test == PROBLEMS else f"row {row}"
 
 
 def task(

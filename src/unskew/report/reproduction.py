@@ -32,9 +32,10 @@ TITLE = "Synthetic Datasets for Neural Program Synthesis, reproduced"
 PAPER = "Shin et al., ICLR 2019"
 FULL = "full"
 ABOUT = (
-    "Every number that the paper reports stands beside ours, with a 95 % interval and the "
-    "difference. Nothing is left out: a cell that was not run says so."
+    "Every number here that the paper reports has the paper’s beside it; a cell that was not run "
+    "says so."
 )
+RECREATED = "The original test set of Karel is recreated: the original data is lost."
 BESIDE = (
     "A point on the dashed line is as the paper has it; above it ours is higher. Higher is not "
     "always the better reproduction: where the paper’s baseline breaks, ours may not."
@@ -100,7 +101,9 @@ def _head(results: Sequence[Result]) -> Iterator[str]:
     yield '<p class="brand">unskew</p>'
     yield f"<h1>{TITLE}</h1>"
     yield f'<p class="sources">{PAPER}</p>'
-    yield f'<div class="lead"><p>{ABOUT}</p>{_scales(results)}</div>'
+    is_karel = any(str(result["experiment"]).startswith("karel") for result in results)
+    about = f"{ABOUT} {RECREATED}" if is_karel else ABOUT
+    yield f'<div class="lead"><p>{about}</p>{_scales(results)}</div>'
     cells = [cell for result in results for table in result["tables"] for cell in to_run(table)]
     run = sum(cell["ours"] is not None for cell in cells)
     beside = sum(cell["ours"] is not None and cell["paper"] is not None for cell in cells)

@@ -39,7 +39,7 @@ def table_heatmap(table: Table) -> Spec:
     spec["encoding"]["tooltip"] = _tooltip(rows)  # of the cell, and of what is written on it
     # A wide grid is scrolled: what its colours mean stands where it begins.
     legend = spec["layer"][0]["encoding"]["color"]["legend"]
-    legend |= {"orient": "top", "direction": "horizontal", "gradientLength": 200}
+    legend |= {"orient": "top", "direction": "horizontal", "gradientLength": 160}
     absent = spec["layer"][-1]
     absent["mark"] = {"type": "text", "style": "not-run"}
     absent["encoding"] = {"text": {"field": "said ours", "type": "nominal"}}
