@@ -247,7 +247,8 @@ def test_counts_of_other_problems_stand_side_by_side_and_are_not_subtracted() ->
     one = table("Solved", ["baseline"], list("abcde"), cells, unit="problems of 41", paper_of=36)
     page = shown(one)
     assert page.tables["Solved"][1] == ["paper", "ours", "95 % interval"]
-    assert "the paper’s are of 36 others" in page.text
+    assert page.tables["Solved"][2] == ["a", "4", "4.5", "4.4 to 4.6 seeds 4, 5"]
+    assert "the paper’s are of 36 others." in page.text  # and nothing of two seeds
     assert "is bold" not in page.text
     said = list(sentences(result("x", "X", [one])))
     assert len(said) == 5  # however many: there is no difference to sum them up by

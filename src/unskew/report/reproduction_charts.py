@@ -14,7 +14,7 @@ from unskew.report.reproduction_words import (
     difference,
     interval,
     missing,
-    plain,
+    number,
     seeds,
     signed,
 )
@@ -182,10 +182,10 @@ def _said(cell: Cell, table: Table) -> dict[str, str]:
     places, gap = decimals(table), difference(cell, table)
     ours, paper = cell["ours"], cell["paper"]
     return {
-        "ours": missing(cell, table) if ours is None else plain(ours["mean"], places),
+        "ours": missing(cell, table) if ours is None else number(ours["mean"], table),
         "interval": interval(cell, table),
         "seeds": seeds(cell, table) or NONE,
-        "paper": NONE if paper is None else plain(paper, places),
+        "paper": NONE if paper is None else number(paper, table),
         "difference": NONE if gap is None else signed(gap, places),
     }
 

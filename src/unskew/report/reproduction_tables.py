@@ -16,8 +16,8 @@ from unskew.report.reproduction_words import (
     duration,
     interval,
     missing,
+    number,
     outside,
-    plain,
     seeds,
     signed,
 )
@@ -131,7 +131,7 @@ def _part(part: str, cell: Cell, table: Table) -> str:
 
 
 def _number(value: float | None, table: Table) -> str:
-    return '<span class="none">–</span>' if value is None else plain(value, decimals(table))
+    return '<span class="none">–</span>' if value is None else number(value, table)
 
 
 def _note(table: Table) -> str:
@@ -149,7 +149,8 @@ def _note(table: Table) -> str:
         said.append(f"the paper’s are of {_text(table['paper_of'])} others")
     if any(outside(cell, table) for cell in table["cells"]):
         said.append("a difference is bold where the paper’s number lies outside our interval")
-    if any(len(ours.get("values") or ()) == 2 for ours in done):
+    compared = [c["ours"] for c in table["cells"] if difference(c, table) is not None]
+    if any(len(ours.get("values") or ()) == 2 for ours in compared):
         said.append("an interval of two seeds is wide: a number inside it need not agree with ours")
     return "; ".join(said) + "."
 

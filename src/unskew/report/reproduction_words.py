@@ -114,6 +114,12 @@ def plain(value: float, places: int) -> str:
     return f"{value:,.{places}f}".replace("-", "−")
 
 
+def number(value: float, table: Table) -> str:
+    """Write a number of a table; a whole count has no decimals, though a mean beside it has."""
+    is_whole = _is_count(table) and float(value).is_integer()
+    return plain(value, 0 if is_whole else decimals(table))
+
+
 def interval(cell: Cell, table: Table) -> str:
     """Write the interval of ours; a dash where there is none."""
     ours = cell["ours"] or {}
@@ -126,7 +132,7 @@ def interval(cell: Cell, table: Table) -> str:
 def seeds(cell: Cell, table: Table) -> str:
     """List what each seed came to, where there are several: an interval of two hides both."""
     values = (cell["ours"] or {}).get("values") or ()
-    return ", ".join(plain(v, decimals(table)) for v in values) if len(values) > 1 else ""
+    return ", ".join(number(value, table) for value in values) if len(values) > 1 else ""
 
 
 def sentences(result: Result, known: set[Fact] | None = None) -> Iterator[str]:
@@ -237,8 +243,9 @@ def _name(table: Table) -> str:
 
 
 def _value(value: float, table: Table) -> str:
-    whole = _is_count(table) and float(value).is_integer()
-    text = plain(value, 0 if whole else _short(table))
+    if _is_count(table):
+        return number(value, table)
+    text = plain(value, _short(table))
     return f"{text} %" if table["unit"] == "%" else text
 
 
