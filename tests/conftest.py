@@ -1,6 +1,7 @@
 """What every test shares: one thread a process, and a way to run a command."""
 
 import os
+import signal
 import sys
 
 import pytest
@@ -8,6 +9,14 @@ import pytest
 # Before torch is loaded: two suites on two cores would starve each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interrupts():
+    """Take Ctrl-C as a terminal's job does: a shell's background job would ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -1,16 +1,20 @@
 """train, evaluate and synthesize of Karel, as one types them; and the model that is shipped."""
 
+import io
 import json
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.resources import files
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import torch
 
+from unskew.cli import main
 from unskew.cli.progress import told_if_long
 from unskew.domains.karel import from_picture, parse, run
 from unskew.domains.karel.world import from_json, to_json
@@ -24,7 +28,6 @@ from unskew.models.karel_solving import solve
 from unskew.models.runs import CHECKPOINT
 from unskew.recipe import Recipe
 
-UNSKEW = [sys.executable, "-m", "unskew"]
 LINE = """# A marker on every cell of the row.
 == before
  .  .  .
@@ -42,9 +45,17 @@ LINE = """# A marker on every cell of the row.
 
 
 def unskew(*arguments, code=0):
-    done = subprocess.run([*UNSKEW, *map(str, arguments)], capture_output=True, text=True)
-    assert done.returncode == code, done.stderr
-    return done
+    """Run a command in this process: loading PyTorch again for each takes seconds."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        patch.object(sys, "argv", ["unskew", *map(str, arguments)]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        pytest.raises(SystemExit) as end,
+    ):
+        main()
+    assert end.value.code == code, err.getvalue()
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
 def refusal(*arguments):
