@@ -284,6 +284,16 @@ def test_an_entry_of_something_else_is_refused(tmp_path, text):
         Lab("smoke", tmp_path).known(made)
 
 
+def test_training_and_test_sets_are_drawn_apart():
+    for name, test in (
+        ("narrow 0.05-0.85-A", "narrow-0.05-0.85-A"),
+        ("narrow uniform", "uniform-test"),
+    ):
+        (recipe,) = training(name, FULL).sets
+        assert recipe.source == RECIPES[test].source
+        assert recipe.seed != RECIPES[test].seed
+
+
 def test_models_of_narrow_worlds_and_those_beside_them_are_trained_alike():
     names = ["narrow 0.05-0.85-A", "narrow uniform", "narrow msr"]
     made = [training(name, FULL) for name in names]

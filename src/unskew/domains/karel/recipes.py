@@ -61,9 +61,13 @@ def _recipes() -> dict[str, Recipe]:
         f"msr-{split}": Recipe("karel/msr", rows, seed=seed, shard_size=SHARD)
         for seed, (split, rows) in enumerate(ORIGINAL_ROWS.items())
     }
-    for split in ("train", "test"):
+    for split, seed in (("train", 5), ("test", 0)):  # no draw is in both
         made[f"uniform-{split}"] = Recipe(
-            "karel/uniform", ORIGINAL_ROWS[split], given=f"karel/msr-{split}", shard_size=SHARD
+            "karel/uniform",
+            ORIGINAL_ROWS[split],
+            seed=seed,
+            given=f"karel/msr-{split}",
+            shard_size=SHARD,
         )
     for (r_wall, r_marker), counts in product(NARROW, "GUA"):
         made[f"narrow-{r_wall}-{r_marker}-{counts}"] = Recipe(
