@@ -21,9 +21,10 @@ import torch
 
 from unskew.domains.karel.interpreter import run
 from unskew.domains.karel.programs import original_examples
-from unskew.models.karel import Synthesizer, SynthesizerConfig, best_dtype
+from unskew.models.karel import Synthesizer, SynthesizerConfig
 from unskew.models.karel_beam import beam_search
 from unskew.models.karel_data import Minibatches, Tasks
+from unskew.models.karel_scoring import mean_loss
 from unskew.models.karel_training import StepConfig, TrainingStep
 from unskew.streams import stream
 
@@ -117,16 +118,6 @@ def train(tasks: Tasks, config: StepConfig, seconds: float) -> tuple[Synthesizer
         "examples_per_second": round(number * config.batch / spent),
         "losses": curve,
     }
-
-
-@torch.no_grad()
-def mean_loss(model: Synthesizer, tasks: Tasks) -> float:
-    """Return the loss of tasks, their first five pairs shown."""
-    lengths = tasks.lengths()
-    order = lengths.argsort(descending=True)
-    batches = Minibatches(tasks, len(tasks))
-    dtype = best_dtype(tasks.programs.device)
-    return float(model.loss(tasks.worlds[order, :5], tasks.programs[order], batches.steps, dtype))
 
 
 def scores(model: Synthesizer, tasks: Tasks, beam: int) -> dict[str, Any]:

@@ -2,12 +2,16 @@
 
 import json
 import math
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+import unskew
 from unskew.errors import UnskewError
 from unskew.experiments import calculator, load_experiment
+from unskew.experiments.provenance import commit
 from unskew.theory import cost_bound
 
 RESULT = Path(__file__).parents[1] / "results" / "calculator.json"
@@ -87,3 +91,21 @@ def test_unknown_experiments_and_scales_are_refused():
         load_experiment("karol")
     with pytest.raises(UnskewError, match="unknown scale"):
         calculator.run("huge")
+
+
+def test_a_result_names_the_commit_that_made_it(monkeypatch, tmp_path):
+    """In a checkout git knows it, an archive has it written, and elsewhere nobody does."""
+    git = shutil.which("git")
+    root = Path(unskew.__file__).parents[2]
+    if git is not None and (root / ".git").exists():
+        asked = subprocess.run(
+            [git, "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True
+        )
+        assert commit() == asked.stdout.strip() != ""
+    home = tmp_path / "src" / "unskew"
+    (home / "experiments").mkdir(parents=True)
+    monkeypatch.setattr(unskew, "__file__", str(home / "__init__.py"))
+    written = home / "experiments" / "commit.txt"
+    for text, said in (("$Format:%H$\n", "unknown"), ("0123abc\n", "0123abc")):
+        written.write_text(text)
+        assert commit() == said

@@ -100,6 +100,8 @@ def _check(
             raise UnskewError(f"--{option} is for the Calculator; leave it out of {experiment}")
     if only and (work is None or experiment == "calculator"):
         raise UnskewError("--only is for Karel, and goes on from what is in a folder; give --work")
+    if work is not None and not work.is_dir() and (work.exists() or only == [NONE]):
+        raise UnskewError(f"{work} is no folder in which anything was run; give another --work")
     if output is not None:
         for name in EXPERIMENTS if experiment == ALL else [""]:
             check_writable(output / f"{name}.json" if name else output)
@@ -145,7 +147,8 @@ def _results(
         with progress(f"reproducing {name}", None) as advance:
             lab = lab or Lab(scale, work)
             lab.say = _say(Say, advance)
-            yield name, found.run(lab, only)
+            result = found.run(lab, only)
+        yield name, result  # the bar is gone by now
 
 
 def _check_only(only: list[str], experiments: list[Any], scale: str) -> None:

@@ -150,15 +150,14 @@ def _alike(pairs: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 
 
 @torch.no_grad()
-def mean_loss(model: Synthesizer, batch: Batch, *, shown: int = SHOWN, rows: int = 512) -> float:
+def mean_loss(model: Synthesizer, tasks: Tasks, *, shown: int = SHOWN) -> float:
     """Return the negative log-likelihood of a token of the programs, in nats, pairs being shown."""
     device = next(model.parameters()).device
-    tasks = Tasks.of(batch)
     lengths = tasks.lengths()
     order = lengths.argsort(descending=True, stable=True)
     total = 0.0
-    for start in range(0, len(order), rows):
-        part = order[start : start + rows]
+    for start in range(0, len(order), AT_ONCE):
+        part = order[start : start + AT_ONCE]
         steps = Steps.of(lengths[part].tolist(), device)
         worlds = tasks.worlds[part, :shown].to(device)
         programs = tasks.programs[part].to(device)

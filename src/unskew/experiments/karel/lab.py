@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -37,10 +37,10 @@ from unskew.models.runs import METRICS
 from unskew.recipe import Recipe
 
 MISSES = 12  # unsolved tasks of a test set that are kept with what was predicted
-TOLD = {
+TOLD = (
     "name", "seed", "hash", "data", "steps", "batch", "shown", "examples", "distinct", "passes",
-    "seconds", "provenance",
-}  # fmt: skip
+    "seconds",
+)  # fmt: skip
 SCORED = {"tasks", "beam", "set", "shares", "by", "misses", "dropped"}
 BY = {"actions-test": ("actions",), "msr-test": ("control_flow",)}
 
@@ -74,17 +74,17 @@ class Lab:
         self.name, self.scale, self.work, self.say = name, find_scale(name), work, say or Say()
         self.tests = TestSets(self.scale)
 
-    def entry(self, training: Training, exams: Iterable[Exam]) -> dict[str, Any]:
+    def entry(self, training: Training, exams: Sequence[Exam]) -> dict[str, Any]:
         """Return a model's entry with these scores, training and scoring what is missing."""
         found = self.known(training)
         missing = [exam for exam in exams if exam.key not in found.get("scores", {})]
         if found and not missing:
             return found
         model = self._trained(training)
-        facts = self._facts(training)
-        if found.get("weights") != facts["weights"]:  # trained again: nothing is known of it
-            found = {**facts, "scores": {}}
-            missing = list(exams)
+        weights = self._weights(training)
+        if found.get("weights") != weights:  # trained again: nothing is known of it
+            found = {**self._facts(training), "weights": weights, "scores": {}}
+            missing = [*exams]
         for exam in missing:
             self.say.stage(f"scoring {training.name} on {exam.key}")
             found["scores"][exam.key] = self._score(model, exam)
@@ -142,18 +142,21 @@ class Lab:
         self.say.stage(f"{len(dataset):,} examples of {recipe.source}")
         return Tasks.of(read_examples(str(folder)))
 
+    def _weights(self, training: Training) -> str:
+        """Name the weights of a trained model; a GPU does not make the same ones twice."""
+        model = self.work / "runs" / training.hash / MODEL
+        return hashlib.sha256(model.read_bytes()).hexdigest()[:16]
+
     def _facts(self, training: Training) -> dict[str, Any]:
         """Say how a model was trained; of a set, how often it was gone through."""
-        folder = self.work / "runs" / training.hash
-        curve = [json.loads(line) for line in (folder / METRICS).read_text().splitlines()]
-        weights = hashlib.sha256((folder / MODEL).read_bytes()).hexdigest()[:16]
+        lines = (self.work / "runs" / training.hash / METRICS).read_text().splitlines()
+        curve = [json.loads(line) for line in lines]
         examples = training.steps * training.step.batch
         distinct = self._distinct(training, examples)
         return {
             "name": training.name,
             "seed": training.seed,
             "hash": training.hash,
-            "weights": weights,
             "data": training.data,
             "steps": training.steps,
             "batch": training.step.batch,
@@ -188,7 +191,7 @@ class Lab:
         for miss in facts["misses"]:  # of the whole set, wherever it is made again
             miss["row"] = int(test.rows[miss["row"]])
         if exam.test != PROBLEMS:  # which have one to four pairs
-            facts["loss"] = mean_loss(model, test.examples, shown=found.shown)
+            facts["loss"] = mean_loss(model, Tasks.of(test.examples), shown=found.shown)
         if test.common is not None:
             facts["common"] = asdict(Share.of(found.solved[test.common]))
         return facts
@@ -198,7 +201,7 @@ def _is_entry(found: Any) -> bool:
     """Whether what was read has all that tables are made of."""
     if not isinstance(found, dict) or not isinstance(found.get("scores"), dict):
         return False
-    whole = found.keys() >= TOLD and all(
+    whole = found.keys() >= {*TOLD, "provenance"} and all(
         isinstance(score, dict) and score.keys() >= SCORED for score in found["scores"].values()
     )
     return whole and isinstance(found["seconds"], int | float)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unskew.domains.karel.judging import Share
-from unskew.experiments.karel.lab import Exam, Lab
+from unskew.experiments.karel.lab import TOLD, Exam, Lab
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.trainings import Training, seeds_of, training
 from unskew.models.scoring import Estimate
@@ -88,7 +88,11 @@ class Experiment:
             "question": self.question,
             "tables": [_numbers(table, entries) for table in tables],
             "failures": list(_failures(self.failures, tables, entries)),
-            "trainings": [_told(entry) for found in entries.values() for entry in found],
+            "trainings": [
+                {name: entry[name] for name in TOLD}
+                for found in entries.values()
+                for entry in found
+            ],
             "tests": _tests(tables, entries),
         }
 
@@ -200,16 +204,6 @@ def _failures(
                 if exam.shown is None and exam.key in entry["scores"]:
                     for miss in entry["scores"][exam.key]["misses"]:
                         yield {"model": model, "test": f"karel/{exam.test}", **miss}
-
-
-def _told(entry: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: entry[name]
-        for name in (
-            "name", "seed", "hash", "data", "steps", "batch", "shown", "examples", "distinct",
-            "passes", "seconds",
-        )
-    }  # fmt: skip
 
 
 def _tests(
