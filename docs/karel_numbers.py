@@ -5,6 +5,8 @@ from typing import Any
 
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel.lab import Lab
+from unskew.experiments.karel.scales import SCALES
+from unskew.experiments.karel.trainings import training
 from unskew.experiments.tables import cell_text
 
 ROOT = Path(__file__).parents[1]
@@ -30,6 +32,7 @@ def blocks() -> dict[str, str]:
     made = {name: _experiment(result) for name, result in found.items()}
     made["karel-summary"] = _summary(found)
     made["karel-trainings"] = _trainings(found)
+    made["karel-dropped"] = _dropped(found["karel-narrow-sets"]["tests"])
     return made
 
 
@@ -60,6 +63,21 @@ def _summary(found: dict[str, dict[str, Any]]) -> str:
         told = " | ".join(cell_text(cells[model], table["unit"]) for model in models)
         rows.append(f"| {title} | {told} |")
     return "\n".join(rows)
+
+
+def _dropped(tests: dict[str, dict[str, int]]) -> str:
+    """For how many of the original test programs the other sets have no worlds."""
+    left_out = {name: facts["dropped"] for name, facts in tests.items()}
+    walls = [n for name, n in left_out.items() if name.startswith("karel/narrow-0.85")]
+    narrow = [n for name, n in left_out.items() if "narrow" in name and n not in walls]
+    scores = Lab("full", WORK).known(training("baseline", SCALES["full"], 1))["scores"]
+    return (
+        f"For some no valid worlds exist, or none are found in 20,000 draws each: "
+        f"{left_out['karel/uniform-test']} of {tests['karel/msr-test']['tasks']:,} in the uniform "
+        f"set, {min(narrow)} to {max(narrow)} in the narrow ones, {min(walls)} to {max(walls)} "
+        f"where 85 % of the cells are walls. The report also gives the accuracy on the "
+        f"{scores['msr-test']['common']['n']:,} tasks whose programs are in all sets."
+    )
 
 
 def _trainings(found: dict[str, dict[str, Any]]) -> str:
