@@ -36,6 +36,7 @@ from unskew.tally import DETAIL
 SETTINGS = {
     "msr": ("msr", {}),
     "msr, while in while": ("msr", {"nested": "while-in-while"}),
+    "msr, every branch": ("msr", {"branches": "all"}),
     "uniform": ("uniform", {}),
     "uniform, two worlds": ("uniform", {"pairs": 2}),
     "narrow": ("narrow", {"r_wall": 0.05, "r_marker": 0.85, "counts": "A"}),
@@ -73,7 +74,7 @@ def test_the_same_seed_gives_the_same_bytes(name):
     assert not first[0].to_arrow().equals(other[0].to_arrow())
 
 
-@pytest.mark.parametrize("name", ["uniform", "narrow"])
+@pytest.mark.parametrize("name", ["msr, every branch", "uniform", "narrow"])
 def test_the_first_five_worlds_take_every_branch_and_none_crashes(name):
     batch, _ = drawn(name)
     runs, code = ran(batch), program_rows(batch)

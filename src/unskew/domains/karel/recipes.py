@@ -78,6 +78,9 @@ def _recipes() -> dict[str, Recipe]:
         )
     for pair in ("while-in-while", "while-in-if"):
         made[pair] = Recipe("karel/msr", NESTED_ROWS, {"nested": pair}, seed=3)
+        made[f"{pair}-covered"] = Recipe(  # the same programs; ours, to see whether they were shown
+            "karel/msr", NESTED_ROWS, {"branches": "all"}, seed=3, given=f"karel/{pair}"
+        )
     rows = SPECIFICATIONS * sum(min(5**length, ACTION_PROGRAMS) for length in ACTION_LENGTHS)
     made["actions-test"] = Recipe(
         "karel/actions", rows, {"pairs": 5}, given="karel/action-programs"

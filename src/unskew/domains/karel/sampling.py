@@ -158,9 +158,9 @@ def draw_pairs(
 ) -> Pairs:
     """Draw k worlds for each program, from at most ``budget``.
 
-    Worlds like the original's must see a move and a marker action; the others together, the
-    first ``shown`` of them, every branch. A program whose worlds are not found gets a status
-    instead, and zeros.
+    Each world like the original's must see a move and a marker action. The first ``shown``
+    together must take every branch, where that is not 0. A program whose worlds are not found
+    gets a status instead, and zeros.
     """
     n = len(code)
     inputs, outputs = np.empty((n, k, BYTES), np.uint8), np.empty((n, k, BYTES), np.uint8)
@@ -227,7 +227,6 @@ def draw_set(
     The first world must be found in ``first`` draws, all of them in ``budget``.
     """
     low, high = all_branches(tests)
-    is_original = worlds[0] == ORIGINAL_WORLDS
     coverage = room[1]
     tries, sets = 0, 0
     while tries < budget:
@@ -241,7 +240,7 @@ def draw_set(
                 return (UNCOVERED if sets > 0 else NONE if j == 0 else FEW), tries
             seen_low |= coverage[0]
             seen_high |= coverage[1]
-            if not is_original and j == shown - 1 and (seen_low != low or seen_high != high):
+            if j == shown - 1 and (seen_low != low or seen_high != high):
                 sets += 1
                 covered = False
                 break

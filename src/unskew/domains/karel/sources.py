@@ -50,7 +50,7 @@ from unskew.errors import RowError, UnskewError
 from unskew.source import Source
 from unskew.tally import DETAIL
 
-ANY = "any"
+ANY, ALL = "any", "all"
 COUNTS = {"G": GEOMETRIC, "U": EVEN, "A": REVERSED}
 CHUNK = 4096  # examples drawn at once: 13 MB of worlds
 # Original examples whose inputs are offered to action-only programs: two for each program, of
@@ -67,6 +67,9 @@ Nested: TypeAlias = Annotated[
         "any, or x-in-y with repeat, while, ifelse, if for x and y",
     ),
 ]
+Branches: TypeAlias = Annotated[
+    str, Choice((ANY, ALL), "whether the shown worlds must take every branch of the program")
+]
 Pairs_: TypeAlias = Annotated[int, Range(1, 64, "worlds an example; the last one is held out")]
 Tries: TypeAlias = Annotated[
     int, Range(1, 10_000_000, "worlds drawn for a program before it is dropped")
@@ -78,8 +81,10 @@ Length: TypeAlias = Annotated[
 ]
 
 
-def msr(nested: Nested = ANY, pairs: Pairs_ = 6) -> Source:
+def msr(nested: Nested = ANY, pairs: Pairs_ = 6, branches: Branches = ANY) -> Source:
     """Programs and worlds like the original dataset's: each run moves and handles a marker."""
+    if branches == ALL:
+        return _covered(ORIGINAL, nested, pairs, POOL_TRIES)
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
         made = original_examples(rng, n, pairs, inside=nesting_bit(nested))

@@ -10,6 +10,7 @@ from unskew.experiments.karel.plan import NATS, Cell, Experiment, Table
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import (
     ACTIONS,
+    COVERED,
     NESTED,
     ORIGINAL,
     PROBLEMS,
@@ -26,7 +27,7 @@ def tables(scale: Scale) -> list[Table]:
     The loss tells models apart that are too small, or trained too short, to solve anything.
     """
     tests = [ORIGINAL, UNIFORM, *(f"narrow-{name}" for name in narrow_names(scale))]
-    tests += [*NESTED, ACTIONS, PROBLEMS]
+    tests += [*NESTED, *COVERED, ACTIONS, PROBLEMS]
     cells = [Cell(model, test, model, Exam(test)) for model in MODELS for test in tests]
     losses = [cell for cell in cells if cell.exam.test != PROBLEMS]  # of one to four pairs
     return [

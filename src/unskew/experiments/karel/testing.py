@@ -17,6 +17,7 @@ from unskew.models.karel_reading import read_examples
 
 ORIGINAL, UNIFORM = "msr-test", "uniform-test"
 NESTED = ("while-in-while", "while-in-if")
+COVERED = tuple(f"{name}-covered" for name in NESTED)  # the shown worlds take every branch
 ACTIONS, PROBLEMS = "actions-test", "problems"
 WIDE = (ORIGINAL, UNIFORM)  # decoded with the wide beam
 

@@ -159,7 +159,6 @@ def _first(name: str, n: int) -> Recipe:
 
 
 MSR, UNIFORM, ACTIONS = (Recipe(f"karel/{name}", 1) for name in ("msr", "uniform", "actions"))
-PROGRAM_VARIABLES = ("size", "control_flow", "nesting")
 
 TRAININGS: dict[str, Make] = {
     "baseline": _streamed(MSR),
@@ -173,11 +172,13 @@ TRAININGS: dict[str, Make] = {
     "augmented": _streamed(MSR, ACTIONS, shares=AUGMENTED),
     "augmented, passes": _passed("msr-train", "actions-train"),
     "beyond": _streamed(
-        replace(UNIFORM, homogenize=PROGRAM_VARIABLES),
-        replace(MSR, homogenize=PROGRAM_VARIABLES),
+        replace(UNIFORM, homogenize=("inside",), epsilon=0.02),  # which constructs in which
+        replace(UNIFORM, homogenize=("size",)),
+        replace(UNIFORM, homogenize=("control_flow",), epsilon=0.1),
         UNIFORM,
+        MSR,
         ACTIONS,
-        shares=(2, 1, 1, 1),
+        shares=(2, 1, 1, 2, 3, 1),
         shown=(1, 5),
     ),
 }
