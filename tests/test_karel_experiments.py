@@ -294,11 +294,18 @@ def test_training_and_test_sets_are_drawn_apart():
         assert recipe.seed != RECIPES[test].seed
 
 
+def test_the_whole_set_is_the_originals_size_and_gone_through_fifty_times():
+    made = training("baseline, whole", FULL)
+    assert made.sets == (RECIPES["msr-train"],)
+    assert made.steps * made.step.batch / RECIPES["msr-train"].n == pytest.approx(50, abs=0.01)
+    assert training("uniform, whole", FULL).sets == (RECIPES["uniform-train"],)
+
+
 def test_models_of_narrow_worlds_and_those_beside_them_are_trained_alike():
     names = ["narrow 0.05-0.85-A", "narrow uniform", "narrow msr"]
     made = [training(name, FULL) for name in names]
     assert {(each.steps, each.step, each.sets[0].n) for each in made} == {
-        (FULL.narrow_steps, made[0].step, 65_536)
+        (FULL.narrow_steps, made[0].step, 524_288)
     }
     assert made[0].steps * made[0].step.batch == 100 * 65_536
 

@@ -15,7 +15,7 @@ from tests.statistics import fits, same_distribution
 from unskew.domains.karel import tokens, world
 from unskew.domains.karel.chance import chance
 from unskew.domains.karel.compiler import compile_programs
-from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED, STATE
+from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED, STATE, VARIED
 from unskew.domains.karel.interpreter import NESTED_REPEATS, run
 from unskew.domains.karel.measures import AREA, MARKED, WALLS, world_facts
 from unskew.domains.karel.prefix import SIZE, lets_begin, read_prefix
@@ -44,6 +44,7 @@ PROGRAMS = {
 KINDS = {
     "original": (ORIGINAL_WORLDS, 0.0, 0.0, EVEN),
     "uniform": (UNIFORM_WORLDS, 0.0, 0.0, EVEN),
+    "uniform, varied": (UNIFORM_WORLDS, 0.0, 0.0, VARIED),
     "narrow G": (NARROW_WORLDS, 0.25, 0.65, GEOMETRIC),
     "narrow A": (NARROW_WORLDS, 0.85, 0.05, REVERSED),
 }

@@ -39,6 +39,7 @@ SETTINGS = {
     "msr, every branch": ("msr", {"branches": "all"}),
     "uniform": ("uniform", {}),
     "uniform, two worlds": ("uniform", {"pairs": 2}),
+    "uniform, any counts": ("uniform", {"counts": "any"}),
     "narrow": ("narrow", {"r_wall": 0.05, "r_marker": 0.85, "counts": "A"}),
     "actions": ("actions", {"max_length": 8}),
 }
@@ -74,7 +75,7 @@ def test_the_same_seed_gives_the_same_bytes(name):
     assert not first[0].to_arrow().equals(other[0].to_arrow())
 
 
-@pytest.mark.parametrize("name", ["msr, every branch", "uniform", "narrow"])
+@pytest.mark.parametrize("name", ["msr, every branch", "uniform", "uniform, any counts", "narrow"])
 def test_the_first_five_worlds_take_every_branch_and_none_crashes(name):
     batch, _ = drawn(name)
     runs, code = ran(batch), program_rows(batch)

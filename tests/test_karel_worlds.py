@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from unskew.domains.karel import world
-from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED
+from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
 from unskew.domains.karel.programs import original_examples
 from unskew.domains.karel.sampling import ORIGINAL
 from unskew.domains.karel.world import FACING, HEIGHT, POSITION, SIDE, WALL, WIDTH, grid_of
@@ -90,6 +90,21 @@ def test_narrow_worlds_count_markers_as_they_should():
         found = marker_counts(draw(NARROW_WORLDS, 0.05, 0.85, counts, n=300)) - 1
         assert fits(found, expected)
         assert not fits(found, expected[::-1]) or counts == EVEN
+
+
+@pytest.mark.parametrize("kind", [UNIFORM_WORLDS, NARROW_WORLDS])
+def test_worlds_that_vary_count_each_in_one_of_three_ways(kind):
+    """Of a world with many markers the mean count tells which: 2, 5 or 8."""
+    means = mean_counts(draw(kind, 0.05, 0.85, VARIED, n=3_000))
+    assert fits(np.digitize(means, [3.5, 6.5]), [1 / 3] * 3)
+    assert (np.abs(means[:, None] - [2, 5, 8]).min(axis=1) < 1.2).all()
+    alike = mean_counts(draw(kind, 0.05, 0.85, EVEN, n=3_000))
+    assert not fits(np.digitize(alike, [3.5, 6.5]), [1 / 3] * 3)
+
+
+def mean_counts(worlds):
+    each = [marker_counts(world[None]) for world in worlds]
+    return np.array([counts.mean() for counts in each if len(counts) > 80])
 
 
 def test_walls_fall_anywhere_and_karel_stands_on_any_free_cell():

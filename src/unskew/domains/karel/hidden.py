@@ -26,7 +26,9 @@ CELLS_LEFT, FREE_LEFT, OPEN_LEFT, MARKED_LEFT, COUNTS, KIND, LOOKED, TRAIL = ran
 SAVED = TRAIL + CELLS + 1
 STATE = SAVED + CELLS
 FAIR, KINDLY = range(2)  # a kindly world lets actions succeed where nothing is known yet
-GEOMETRIC, EVEN, REVERSED, MIXED = range(4)  # G, U and A of the paper; the original dataset
+# How markers are counted: G, U and A of the paper; as in the original dataset; in each world in
+# one of the paper's three ways.
+GEOMETRIC, EVEN, REVERSED, MIXED, VARIED = range(5)
 
 # The generator, what is left, and the world as it was before the program changed it.
 Hidden: TypeAlias = "tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint8]] | None"
@@ -167,6 +169,12 @@ def _choose(
             world[left[i]] = FREE if is_chosen else WALL
         else:
             world[left[i]] = draw_count(state, left[COUNTS]) if is_chosen else 0
+
+
+@compiled_inner
+def counts_of_world(state: NDArray[np.uint64], counts: int) -> int:
+    """Choose how the markers of one world are counted, where worlds differ in it."""
+    return int(uniform(state) * 3) if counts == VARIED else counts
 
 
 @compiled_inner

@@ -21,7 +21,6 @@ from unskew.domains.karel.compiler import Code
 from unskew.domains.karel.hidden import (
     CELLS_LEFT,
     COUNTS,
-    EVEN,
     FAIR,
     FREE,
     FREE_LEFT,
@@ -31,6 +30,7 @@ from unskew.domains.karel.hidden import (
     OPEN_LEFT,
     STATE,
     clear,
+    counts_of_world,
     forget,
     look,
     reveal_all,
@@ -108,9 +108,9 @@ def start_hidden(
             break
     left[CELLS_LEFT], left[FREE_LEFT] = cells, cells - walls
     left[OPEN_LEFT], left[MARKED_LEFT] = cells - walls, markers
-    left[COUNTS], left[KIND] = counts, FAIR
-    if kind != NARROW_WORLDS:
-        left[COUNTS] = MIXED if kind == ORIGINAL_WORLDS else EVEN
+    left[COUNTS], left[KIND] = counts_of_world(state, counts), FAIR
+    if kind == ORIGINAL_WORLDS:
+        left[COUNTS] = MIXED
     world[HEIGHT], world[WIDTH] = height, width
     world[FACING] = int(uniform(state) * 4)
     _place_karel(kind, (state, left, before), world)

@@ -21,7 +21,7 @@ from unskew.domains.karel import measures
 from unskew.domains.karel import tokens as t
 from unskew.domains.karel.compiler import Code, compile_programs
 from unskew.domains.karel.examples import make_batch, program_rows
-from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED
+from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
 from unskew.domains.karel.programs import (
     FEW_WORLDS,
     NO_WORLD,
@@ -51,7 +51,7 @@ from unskew.source import Source
 from unskew.tally import DETAIL
 
 ANY, ALL = "any", "all"
-COUNTS = {"G": GEOMETRIC, "U": EVEN, "A": REVERSED}
+COUNTS = {"G": GEOMETRIC, "U": EVEN, "A": REVERSED, "any": VARIED}
 CHUNK = 4096  # examples drawn at once: 13 MB of worlds
 # Original examples whose inputs are offered to action-only programs: two for each program, of
 # which it needs six worlds, but not fewer nor more than this.
@@ -73,6 +73,10 @@ Branches: TypeAlias = Annotated[
 Pairs_: TypeAlias = Annotated[int, Range(1, 64, "worlds an example; the last one is held out")]
 Tries: TypeAlias = Annotated[
     int, Range(1, 10_000_000, "worlds drawn for a program before it is dropped")
+]
+Counts: TypeAlias = Annotated[
+    str,
+    Choice(tuple(COUNTS), "markers of a cell: Geom(0.5), U{1..9}, 10 − Geom(0.5), or any by world"),
 ]
 Ratio: TypeAlias = Annotated[float, Range(0.0, 1.0, "share of the cells")]
 LONGEST_ACTIONS = 64
@@ -98,17 +102,17 @@ def msr(nested: Nested = ANY, pairs: Pairs_ = 6, branches: Branches = ANY) -> So
     )
 
 
-def uniform(nested: Nested = ANY, pairs: Pairs_ = 6, tries: Tries = 20_000) -> Source:
+def uniform(
+    nested: Nested = ANY, pairs: Pairs_ = 6, tries: Tries = 20_000, counts: Counts = "U"
+) -> Source:
     """Original-like programs on uniform worlds, every branch taken: the paper's six steps."""
-    return _covered((UNIFORM_WORLDS, 0.0, 0.0, EVEN), nested, pairs, tries)
+    return _covered((UNIFORM_WORLDS, 0.0, 0.0, COUNTS[counts]), nested, pairs, tries)
 
 
 def narrow(
     r_wall: Annotated[float, Range(0.0, 0.99, "share of the cells")] = 0.25,
     r_marker: Ratio = 0.65,
-    counts: Annotated[
-        str, Choice(tuple(COUNTS), "markers of a cell: Geom(0.5), U{1..9} or 10 − Geom(0.5)")
-    ] = "U",
+    counts: Counts = "U",
     nested: Nested = ANY,
     pairs: Pairs_ = 6,
     tries: Tries = 20_000,

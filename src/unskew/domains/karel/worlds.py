@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from unskew.compiled import compiled, compiled_inner
 from unskew.domains.karel.chance import chance, uniform
-from unskew.domains.karel.hidden import EVEN, MIXED, draw_count
+from unskew.domains.karel.hidden import MIXED, counts_of_world, draw_count
 from unskew.domains.karel.world import (
     BYTES,
     CELLS,
@@ -78,14 +78,15 @@ def draw_world(
 ) -> None:
     """Draw one world into ``world``; one without a free cell for Karel is drawn again.
 
-    ``r_wall``, ``r_marker`` and ``counts`` are those of a narrow world; ``order`` is room for
-    the numbers of the cells.
+    ``r_wall`` and ``r_marker`` are those of a narrow world, ``counts`` of a narrow or a uniform
+    one; ``order`` is room for the numbers of the cells.
     """
+    chosen = counts_of_world(state, counts)
     while True:
         if kind == NARROW_WORLDS:
-            free = _narrow_cells(state, r_wall, r_marker, counts, world, order)
+            free = _narrow_cells(state, r_wall, r_marker, chosen, world, order)
         elif kind == UNIFORM_WORLDS:
-            free = _uniform_cells(state, world)
+            free = _uniform_cells(state, chosen, world)
         else:
             free = _original_cells(state, world, order)
         if free > 0:
@@ -112,7 +113,7 @@ def draw_size(state: NDArray[np.uint64], smallest: int) -> int:
 
 
 @compiled_inner
-def _uniform_cells(state: NDArray[np.uint64], world: NDArray[np.uint8]) -> int:
+def _uniform_cells(state: NDArray[np.uint64], counts: int, world: NDArray[np.uint8]) -> int:
     """Steps 1 to 5 of the paper's uniform procedure; return how many cells are free."""
     height, width = draw_size(state, SMALLEST), draw_size(state, SMALLEST)
     clear_grid(world, height, width)
@@ -126,7 +127,7 @@ def _uniform_cells(state: NDArray[np.uint64], world: NDArray[np.uint8]) -> int:
                 continue
             free += 1
             if marker:
-                world[r * SIDE + c] = draw_count(state, EVEN)
+                world[r * SIDE + c] = draw_count(state, counts)
     return free
 
 

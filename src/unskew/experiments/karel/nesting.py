@@ -13,7 +13,7 @@ from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import COVERED, NESTED
 
 PAPER = {"while-in-while": 0.64, "while-in-if": 2.23}
-MODELS = ("baseline, passes", "baseline", "uniform", "beyond")
+MODELS = ("baseline, whole", "baseline, passes", "baseline", "uniform", "beyond", "beyond, wider")
 
 
 def tables(_: Scale) -> list[Table]:

@@ -13,6 +13,7 @@ from unskew.experiments.karel.testing import ORIGINAL, UNIFORM
 PAPER = {ORIGINAL: 73.52, UNIFORM: 27.9}
 COLUMNS = {ORIGINAL: "original test set", UNIFORM: "same programs, uniform worlds"}
 MODELS = (
+    "baseline, whole",
     "baseline, passes",
     "baseline",
     "baseline, new programs",

@@ -1,9 +1,9 @@
 """The models of the experiments by name: what each is trained on, how, and how long.
 
 Two regimes. Many passes over a fixed set: Bunel et al. go a hundred times through 1.1 M examples;
-the paper does not say how often. Here a hundred passes go over a smaller set, in proportion to a
-shorter training (``…, passes``). Ours is an endless stream of which every example is used at most
-a stated number of times.
+the paper does not say how often. Here fifty passes go over as many (``…, whole``), and a hundred
+over a smaller set, in proportion to a shorter training (``…, passes``). Ours is an endless stream
+of which every example is used at most a stated number of times.
 """
 
 from __future__ import annotations
@@ -122,6 +122,15 @@ def _passed(*names: str, shown: tuple[int, int] = (5, 5)) -> Make:
     return make
 
 
+def _whole(name: str, shown: tuple[int, int] = (5, 5)) -> Make:
+    """Train on a set as large as the original's."""
+
+    def make(scale: Scale, seed: int) -> Training:
+        return _fixed((_first(name, scale.whole),), scale.whole_steps, shown, scale, seed)
+
+    return make
+
+
 def _sized(kind: str, size: str, scale: Scale, seed: int) -> Training:
     """Train on a set of so many examples, for as many steps whatever its size; or on a stream."""
     if size == "stream":
@@ -136,7 +145,7 @@ def _narrow(name: str, scale: Scale, seed: int) -> Training:
 
     ``msr`` and ``uniform`` are trained as long on as many examples of theirs, to compare with.
     """
-    rows = scale.passed // 2
+    rows = scale.narrowed
     if name in ("msr", "uniform"):
         return _fixed((_first(f"{name}-train", rows),), scale.narrow_steps, (5, 5), scale, seed)
     like = RECIPES[f"narrow-{name}"]
@@ -159,15 +168,19 @@ def _first(name: str, n: int) -> Recipe:
 
 
 MSR, UNIFORM, ACTIONS = (Recipe(f"karel/{name}", 1) for name in ("msr", "uniform", "actions"))
+ANY_COUNTS = replace(UNIFORM, parameters={"counts": "any"})
+COVERED = replace(MSR, parameters={"branches": "all"})
 
 TRAININGS: dict[str, Make] = {
     "baseline": _streamed(MSR),
     "baseline, new programs": _streamed(replace(MSR, exclude=TEST_SETS)),
     "baseline, twice as long": _streamed(MSR, length=lambda scale: 2 * scale.steps),
     "baseline, 1 to 5 pairs": _streamed(MSR, shown=(1, 5)),
+    "baseline, whole": _whole("msr-train"),
     "baseline, passes": _passed("msr-train"),
     "uniform": _streamed(UNIFORM, shown=(1, 5)),  # section 5.1 shows 1 to 5 pairs
     "uniform, 5 pairs": _streamed(UNIFORM),
+    "uniform, whole": _whole("uniform-train", shown=(1, 5)),
     "uniform, passes": _passed("uniform-train", shown=(1, 5)),
     "augmented": _streamed(MSR, ACTIONS, shares=AUGMENTED),
     "augmented, passes": _passed("msr-train", "actions-train"),
@@ -179,6 +192,17 @@ TRAININGS: dict[str, Make] = {
         MSR,
         ACTIONS,
         shares=(2, 1, 1, 2, 3, 1),
+        shown=(1, 5),
+    ),
+    # What the first one does worst: many markers but few on each, and nesting that is shown.
+    "beyond, wider": _streamed(
+        replace(ANY_COUNTS, homogenize=("inside",), epsilon=0.02),
+        replace(ANY_COUNTS, homogenize=("size",)),
+        ANY_COUNTS,
+        replace(COVERED, homogenize=("inside",), epsilon=0.02),
+        MSR,
+        ACTIONS,
+        shares=(3, 2, 3, 4, 3, 1),
         shown=(1, 5),
     ),
 }
