@@ -38,7 +38,9 @@ def blocks() -> dict[str, str]:
 
 def _experiment(result: dict[str, Any]) -> str:
     return "\n\n".join(
-        f"**{table['title']}** ({table['unit']})\n\n{_table(table)}" for table in result["tables"]
+        f"**{table['title']}** ({table['unit']})\n\n{_table(table)}"
+        + (f"\n\n{table['note']}" if "note" in table else "")
+        for table in result["tables"]
     )
 
 

@@ -134,21 +134,36 @@ def _results(
     )
     if only:
         _check_only(only, [load_experiment(name) for name in names], scale)
-    lab = None
+    karel = [load_experiment(name) for name in names if name in KAREL]
+    lab = _lab(scale, work, only, karel) if karel else None
     for name in names:
         found = load_experiment(name)
-        if name not in KAREL:
+        if lab is None or name not in KAREL:
             with progress(f"reproducing {name}", steps or found.steps(scale)) as advance:
                 result = found.run(scale, work / name, _say(found.Say, advance), steps)
             yield name, result
             continue
-        from unskew.experiments.karel.lab import Lab, Say
+        from unskew.experiments.karel.lab import Say
 
-        with progress(f"reproducing {name}", None) as advance:
-            lab = lab or Lab(scale, work)
+        with progress(f"reproducing {name}", found.left(lab, only)) as advance:
             lab.say = _say(Say, advance)
             result = found.run(lab, only)
         yield name, result  # the bar is gone by now
+
+
+def _lab(scale: str, work: Path, only: list[str] | None, experiments: list[Any]) -> Any:
+    """Open what Karel's experiments share, unless they would take weeks here."""
+    from unskew.experiments.karel.lab import Lab
+    from unskew.models.ranks import ALONE
+
+    lab = Lab(scale, work)
+    needs_gpu = scale == "full" and any(each.left(lab, only) for each in experiments)
+    if needs_gpu and ALONE.device.type == "cpu":
+        raise UnskewError(
+            "--scale full trains models that need a GPU, and there is none; take --scale small, or "
+            "print with --only none what is in --work"
+        )
+    return lab
 
 
 def _check_only(only: list[str], experiments: list[Any], scale: str) -> None:
@@ -191,6 +206,6 @@ def _print(result: dict[str, Any]) -> None:
     from unskew.experiments.tables import result_tables
 
     console = Console(highlight=False)
-    for table in result_tables(result):
+    for table in result_tables(result, console):
         console.print(table)
         console.print()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
-MANY = 6  # models that fit beside each other in a terminal
+from unskew.experiments.karel.plan import NATS
+
+MANY = 6  # models that are named beside each other
+WIDEST = 10_000
 TITLES = {
     "original": "Accuracy on the equal mixture of four sources (%)",
     "by_variable": "Improvement by homogenized variable at ε = 0.025 (percentage points)",
@@ -16,10 +20,10 @@ TITLES = {
 }
 
 
-def result_tables(result: dict[str, Any]) -> Iterator[Table]:
-    """Yield one table for each of the paper's, and one for a figure."""
+def result_tables(result: dict[str, Any], console: Console) -> Iterator[Table]:
+    """Yield one table for each of the paper's, and one for a figure, for a console's width."""
     if "tables" in result:
-        yield from (_karel_table(table) for table in result["tables"])
+        yield from (_karel_table(table, console) for table in result["tables"])
         return
     for name, title in TITLES.items():
         yield _beside(title, result["ours"][name], result["paper"][name])
@@ -59,33 +63,61 @@ def _cost_table(costs: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _karel_table(table: dict[str, Any]) -> Table:
+def _karel_table(table: dict[str, Any], console: Console) -> Table:
     """Models across, test sets down: there are more of these, and a terminal is high.
 
-    Where there are many models, they are numbered, and numbers stand alone.
+    As much is said of each number as there is room for; at last models are numbered.
     """
-    many = len(table["rows"]) > MANY
-    names = [f"{i}" for i in range(1, len(table["rows"]) + 1)] if many else table["rows"]
-    listed = ", ".join(f"{i} {row}" for i, row in zip(names, table["rows"], strict=True))
-    shown = Table(
-        title=f"{table['title']} ({table['unit']})" + (f": {listed}" if many else ""),
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-    )
+    unbounded = console.options.update(width=WIDEST)
+    names = [row.replace(", ", ",\n") for row in table["rows"]]
+    numbers = [f"{i}" for i in range(1, len(names) + 1)]
+    forms = [(cell_text, names), (_short, names)] if len(names) <= MANY else []
+    for text, heads in (*forms, (_short, numbers), (_brief, numbers)):
+        made = _filled(table, text, heads)
+        if console.measure(made, options=unbounded).maximum <= console.width:
+            break
+    if heads is numbers:
+        listed = "; ".join(f"{i} {row}" for i, row in zip(numbers, table["rows"], strict=True))
+        made.title = f"{made.title}: {listed}"
+    return made
+
+
+def _filled(
+    table: dict[str, Any], text: Callable[[dict[str, Any] | None, str], str], names: Sequence[str]
+) -> Table:
+    beside = any(cell["paper"] is not None for cell in table["cells"]) and text is not cell_text
+    said = f"{table['title']} ({table['unit']}{'; the paper’s in brackets' if beside else ''})"
+    shown = Table(title=said, caption=table.get("note"), title_justify="left", box=None)
+    shown.pad_edge, shown.caption_justify = False, "left"
     shown.add_column("", no_wrap=True)
     for name in names:
-        shown.add_column(name, justify="right")
+        shown.add_column(name, justify="right", no_wrap=True)
     cells = {(cell["row"], cell["column"]): cell for cell in table["cells"]}
     for column in table["columns"]:
         each = (cells.get((row, column)) for row in table["rows"])
-        told = (_brief(cell) if many else cell_text(cell, table["unit"]) for cell in each)
-        shown.add_row(column, *told)
+        shown.add_row(column, *(text(cell, table["unit"]) for cell in each))
     return shown
 
 
-def _brief(cell: dict[str, Any] | None) -> str:
-    return "–" if cell is None or cell["ours"] is None else f"{cell['ours']['mean']:.0f}"
+def _short(cell: dict[str, Any] | None, unit: str) -> str:
+    return _numbers(cell, _places(unit))
+
+
+def _brief(cell: dict[str, Any] | None, unit: str) -> str:
+    return _numbers(cell, _places(unit, fewest=0))
+
+
+def _places(unit: str, fewest: int = 1) -> int:
+    return 2 if unit == NATS else fewest
+
+
+def _numbers(cell: dict[str, Any] | None, places: int) -> str:
+    """Say ours, or that there is none, and the paper's."""
+    if cell is None:
+        return ""
+    paper = "" if cell["paper"] is None else f" ({cell['paper']:.{places}f})"
+    ours = cell["ours"]
+    return ("–" if ours is None else f"{ours['mean']:.{places}f}") + paper
 
 
 def cell_text(cell: dict[str, Any] | None, unit: str) -> str:
@@ -93,7 +125,7 @@ def cell_text(cell: dict[str, Any] | None, unit: str) -> str:
     if cell is None:
         return ""
     paper = "" if cell["paper"] is None else f"; paper {cell['paper']:g}"
-    ours, places = cell["ours"], 1 if unit == "%" else 2
+    ours, places = cell["ours"], _places(unit)
     if ours is None and cell.get("empty"):
         return f"no tasks{paper}"
     if ours is None:

@@ -31,6 +31,7 @@ from unskew.report.sections import exact
 TITLE = "Synthetic Datasets for Neural Program Synthesis, reproduced"
 PAPER = "Shin et al., ICLR 2019"
 FULL = "full"
+LONGEST_NOTE = 1_000  # characters
 ABOUT = (
     "Every number here that the paper reports has the paper’s beside it; a cell that was not run "
     "says so."
@@ -221,6 +222,8 @@ def _table(table: Table, charts: _Charts) -> str:
     heading = f"<h3>{escape(words.shown(table['title'], LONGEST))}</h3>"
     missing = not_run(table)
     note = f'<p class="doc">{words.some(len(missing), "cell")} not run.</p>' if missing else ""
+    if table.get("note"):
+        note += f"<p>{escape(words.shown(str(table['note']), LONGEST_NOTE))}</p>"
     if table["form"] == "table":
         return heading + note + table_html(table)
     if all(cell["ours"] is None for cell in table["cells"]):

@@ -31,7 +31,7 @@ def tables(scale: Scale) -> list[Table]:
     cells = [Cell(model, test, model, Exam(test)) for model in MODELS for test in tests]
     losses = [cell for cell in cells if cell.exam.test != PROBLEMS]  # of one to four pairs
     return [
-        Table("Generalization on every test set", tuple(cells), form="heatmap"),
+        Table("Generalization on every test set", tuple(cells), form="heatmap", worst=True),
         Table("Loss of the true programs", tuple(losses), unit=NATS),
     ]
 

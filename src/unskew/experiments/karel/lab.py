@@ -91,6 +91,12 @@ class Lab:
             self._write(training, found)
         return found
 
+    def can_tell(self, training: Training, exams: Sequence[Exam]) -> bool:
+        """Whether a model need not be trained to score it on these."""
+        scores = self.known(training).get("scores", {})
+        is_trained = (self.work / "runs" / training.hash / MODEL).is_file()
+        return is_trained or all(exam.key in scores for exam in exams)
+
     def known(self, training: Training) -> dict[str, Any]:
         """Return a model's entry as far as it is there, with the scores of today's exams."""
         path = self._path(training)

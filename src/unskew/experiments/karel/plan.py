@@ -9,6 +9,7 @@ from typing import Any
 from unskew.domains.karel.judging import Share
 from unskew.experiments.karel.lab import TOLD, Exam, Lab
 from unskew.experiments.karel.scales import Scale
+from unskew.experiments.karel.testing import repeats
 from unskew.experiments.karel.trainings import Training, seeds_of, training
 from unskew.models.scoring import Estimate
 
@@ -37,6 +38,7 @@ class Table:
     cells: tuple[Cell, ...]
     unit: str = "%"  # or NATS, or the number of tasks, of which so many are solved
     form: str = "table"  # or heatmap, or lines (columns along the axis, a line a row)
+    worst: bool = False  # whether each row's lowest cell is named
     paper_of: int = 0  # how many tasks the paper counted, where it is a number of others
 
 
@@ -71,6 +73,16 @@ class Experiment:
             "seconds": round(sum(entry["seconds"] for entry in trained), 1),
             "provenance": trained[0]["provenance"] if trained else {},
         }
+
+    def left(self, lab: Lab, only: Sequence[str] | None = None) -> int:
+        """Return how many steps are still to be trained."""
+        steps = 0
+        for model, exams in _wanted(self.tables(lab.scale)).items():
+            for seed in seeds_of(model, lab.scale):
+                each = training(model, lab.scale, seed)
+                if _may(each, only) and not lab.can_tell(each, exams):
+                    steps += each.steps
+        return steps
 
     def models(self, scale: Scale) -> list[str]:
         """Return the models that the tables at a scale are about."""
@@ -120,7 +132,19 @@ def _numbers(table: Table, entries: dict[str, list[dict[str, Any]]]) -> dict[str
         "columns": list(dict.fromkeys(cell.column for cell in table.cells)),
         "cells": cells,
         **({"paper_of": table.paper_of} if table.paper_of else {}),
+        **({"note": _worst(cells)} if table.worst else {}),
     }
+
+
+def _worst(cells: list[dict[str, Any]]) -> str:
+    """Name the lowest cell of each row."""
+    lowest: dict[str, tuple[float, str]] = {}
+    for cell in cells:
+        if cell["ours"] is not None:
+            found = (cell["ours"]["mean"], cell["column"])
+            lowest[cell["row"]] = min(found, lowest.get(cell["row"], found))
+    named = "; ".join(f"{row} {mean:.1f} on {test}" for row, (mean, test) in lowest.items())
+    return f"The worst cell of each: {named or 'none was run'}."
 
 
 def _cell(cell: Cell, unit: str, entries: list[dict[str, Any]]) -> dict[str, Any]:
@@ -132,7 +156,10 @@ def _cell(cell: Cell, unit: str, entries: list[dict[str, Any]]) -> dict[str, Any
 
 
 def _ours(cell: Cell, entries: list[dict[str, Any]], *, percent: bool) -> dict[str, Any] | None:
-    """Return the mean over seeds and its interval: the wider of seeds' and tasks' (Wilson's)."""
+    """Return the mean over seeds and its interval: the wider of seeds' and tasks' (Wilson's).
+
+    Tasks of one program count as one task: they may come out alike.
+    """
     scores = [each["scores"][cell.exam.key] for each in entries if cell.exam.key in each["scores"]]
     found = [share for score in scores if (share := _share(cell, score)) is not None]
     if not found:
@@ -141,9 +168,8 @@ def _ours(cell: Cell, entries: list[dict[str, Any]], *, percent: bool) -> dict[s
     times = [100.0 if percent else share.n for share in shares]
     values = [share.share * factor for share, factor in zip(shares, times, strict=True)]
     mean = sum(values) / len(values)
-    low, high = _interval(
-        values, Share(round(mean / times[0] * shares[0].n), shares[0].n), times[0]
-    )
+    tasks = shares[0].n // repeats(cell.exam.test)
+    low, high = _interval(values, Share(round(mean / times[0] * tasks), tasks), times[0])
     common = [100 * score["common"]["hits"] / score["common"]["n"] for score in scores
               if cell.by is None and cell.solved == GENERALIZES
               and score.get("common", {}).get("n")]  # fmt: skip

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unskew.batch import Batch
 from unskew.domains.karel import DOMAIN
-from unskew.domains.karel.recipes import RECIPES
+from unskew.domains.karel.recipes import RECIPES, SPECIFICATIONS
 from unskew.experiments.karel.scales import Scale
 from unskew.keys import key_hashes
 from unskew.models.karel_reading import read_examples
@@ -20,6 +20,11 @@ NESTED = ("while-in-while", "while-in-if")
 COVERED = tuple(f"{name}-covered" for name in NESTED)  # the shown worlds take every branch
 ACTIONS, PROBLEMS = "actions-test", "problems"
 WIDE = (ORIGINAL, UNIFORM)  # decoded with the wide beam
+
+
+def repeats(name: str) -> int:
+    """Return how many tasks of a set one program has."""
+    return SPECIFICATIONS if name == ACTIONS else 1
 
 
 def narrow_names(scale: Scale) -> list[str]:
