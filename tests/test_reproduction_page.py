@@ -159,11 +159,11 @@ def test_what_was_trained_and_tested_is_told(page: Parsed) -> None:
 def test_few_numbers_are_said_one_by_one() -> None:
     said = list(sentences(everything()[0]))
     assert said == [
-        "baseline, original test set: ours 78.0 %, the paper's 73.5 %, +4.4 points.",
-        "baseline, uniform test set: ours 50.7 %, the paper's 27.9 %, +22.8 points.",
+        "baseline / original test set: ours 78.0 %, the paper's 73.5 %, +4.4 points.",
+        "baseline / uniform test set: ours 50.7 %, the paper's 27.9 %, +22.8 points.",
     ]
     assert list(sentences(everything()[3])) == [
-        "baseline, solved: ours 6, the paper's 4. Not run: 1 of 2 cells (uniform, solved)."
+        "baseline / solved: ours 6, the paper's 4. Not run: 1 of 2 cells (uniform / solved)."
     ]
 
 
@@ -171,12 +171,12 @@ def test_many_numbers_are_said_together() -> None:
     assert list(sentences(everything()[1])) == [
         "By set: 4 of ours are higher than the paper's, 2 lower; the median difference is "
         "+9.6 points. Largest differences: "
-        "+44.8 points (baseline, .05/.85 U: ours 46.1 %, the paper's 1.3 %) and −1.0 points "
-        "(uniform, .05/.85 G: ours 68.4 %, the paper's 69.4 %). "
-        "Not run: 2 of 8 cells (baseline, .05/.85 A; uniform, .25/.65 G)."
+        "+44.8 points (baseline / .05/.85 U: ours 46.1 %, the paper's 1.3 %) and −1.0 points "
+        "(uniform / .05/.85 G: ours 68.4 %, the paper's 69.4 %). "
+        "Not run: 2 of 8 cells (baseline / .05/.85 A; uniform / .25/.65 G)."
     ]
     (alone,) = sentences(everything()[2])
-    assert "14 numbers of ours, from 10 % (narrow .05/.85 G, .05/.85 G) to 72 %" in alone
+    assert "14 numbers of ours, from 10 % (narrow .05/.85 G / .05/.85 G) to 72 %" in alone
     assert "the paper gives none" in alone
 
 
@@ -192,7 +192,7 @@ def test_all_on_one_side_is_said_and_never_that_a_wide_interval_agrees() -> None
     one = table("Wide", ["baseline"], list("abcde"), wide)
     assert list(sentences(result("x", "X", [one]))) == [
         "Wide: all 5 of ours are higher than the paper's; the median difference is +11.2 points. "
-        "Largest difference: +13.2 points (baseline, e: ours 14.2 %, the paper's 1.0 %)."
+        "Largest difference: +13.2 points (baseline / e: ours 14.2 %, the paper's 1.0 %)."
     ]
     text = shown(one).text
     assert "inside our" not in text
@@ -252,9 +252,9 @@ def test_counts_of_other_problems_stand_side_by_side_and_are_not_subtracted() ->
     assert "is bold" not in page.text
     said = list(sentences(result("x", "X", [one])))
     assert len(said) == 5  # however many: there is no difference to sum them up by
-    assert said[0] == "baseline, a: ours 4.5 of 41, the paper's 4 of 36 others."
+    assert said[0] == "baseline / a: ours 4.5 of 41, the paper's 4 of 36 others."
     unsure = {key: value for key, value in one.items() if key != "paper_of"}
-    assert next(sentences(result("x", "X", [unsure]))) == "baseline, a: ours 4.5, the paper's 4."
+    assert next(sentences(result("x", "X", [unsure]))) == "baseline / a: ours 4.5, the paper's 4."
 
 
 def test_a_fact_is_said_once() -> None:
@@ -269,9 +269,9 @@ def test_a_fact_is_said_once() -> None:
     third = result("z", "Z", [one("once more", "baseline")])
     short = Parsed(reproduction_page([first, second, third])).text
     short = short.partition("In short")[2].partition("The paper’s section")[0]
-    assert short.count("baseline, ") == 1
-    assert "baseline, original: ours 77.0" in short
-    assert "other, again: ours 77.0" in short
+    assert short.count("baseline / ") == 1
+    assert "baseline / original: ours 77.0" in short
+    assert "other / again: ours 77.0" in short
     assert "Its numbers are said above." in short
 
 
@@ -283,7 +283,7 @@ def test_a_cell_without_tasks_is_not_one_that_was_not_run() -> None:
     assert page.tables["By length"][3:] == [["8", "1.5", "no tasks"], ["9", "1.5", "not run"]]
     assert "1 of 2 run" in page.text
     assert "1 cell not run." in page.text
-    assert "Not run: 1 of 2 cells (baseline, 9)" in page.text
+    assert "Not run: 1 of 2 cells (baseline / 9)" in page.text
     svg = vl_convert.vegalite_to_svg(table_heatmap(one), config=theme(dark=False))
     assert (svg.count(">no tasks<"), svg.count(">not run<")) == (1, 1)
     none = shown(one | {"cells": [empty]})
@@ -561,3 +561,20 @@ def test_the_whole_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for part in ("karel/msr against karel/uniform", "homogenized by length", "Calculator"):
         assert part in text
     assert len(html) - len(vega()) < 6_000_000
+
+
+def test_rows_and_columns_that_were_not_run_are_named_once() -> None:
+    """Of three rows and three columns all of row a, all of column z, and one more are missing."""
+    ran = {("b", "x"), ("c", "x"), ("c", "y")}
+    cells = [
+        cell(row, column, 1.5, 20.5 if (row, column) in ran else None)
+        for row in "abc"
+        for column in "xyz"
+    ]
+    said = list(sentences(result("x", "X", [table("T", list("abc"), list("xyz"), cells)])))
+    assert said[-1].endswith("Not run: 6 of 9 cells (a; z; b / y).")
+
+
+def test_a_tables_note_is_shown_and_its_markup_is_not() -> None:
+    one = table("T", ["a"], ["b"], [cell("a", "b", 1.5, 20.5)]) | {"note": "whole: <b>50</b>"}
+    assert "whole: <b>50</b>" in shown(one).text

@@ -9,6 +9,7 @@ no tasks to run. A table in "problems of 41" may say of how many others the pape
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any, TypeAlias
@@ -23,7 +24,7 @@ Fact: TypeAlias = tuple[Any, ...]
 
 FORMS = ("table", "heatmap", "lines")
 SAID_ONE_BY_ONE = 4  # cells of a table; more are said together
-NAMED = 4  # cells that were not run; the table names all
+NAMED = 4  # rows, columns or cells that were not run; the table names all
 LONGEST = 120  # characters of a name
 PROBLEMS_OF = "problems of "  # and a number: a unit
 PARTS = {
@@ -169,7 +170,7 @@ def unsaid(result: Result) -> str:
 
 def where(cell: Cell) -> str:
     """Name a cell."""
-    return f"{shown(cell['row'], LONGEST)}, {shown(cell['column'], LONGEST)}"
+    return f"{shown(cell['row'], LONGEST)} / {shown(cell['column'], LONGEST)}"
 
 
 def _fact(cell: Cell, table: Table) -> Fact:
@@ -232,9 +233,18 @@ def _ours_alone(cells: Sequence[Cell], table: Table) -> str:
 
 
 def _missing(cells: Sequence[Cell], table: Table) -> str:
-    named = "; ".join(where(cell) for cell in cells[:NAMED])
-    rest = len(cells) - NAMED
-    more = f"; and {rest} more" if rest > 0 else ""
+    """Name what was not run: rows and columns where all of it is missing, then single cells."""
+    names, left = [], list(cells)
+    for side in ("row", "column"):
+        whole = Counter(cell[side] for cell in to_run(table))
+        gone = Counter(cell[side] for cell in cells)
+        there = dict.fromkeys(cell[side] for cell in left)
+        lost = [name for name in there if 1 < gone[name] == whole[name]]
+        names += [shown(name, LONGEST) for name in lost]
+        left = [cell for cell in left if cell[side] not in lost]
+    names += [where(cell) for cell in left]
+    more = f"; and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    named = "; ".join(names[:NAMED])
     return f"Not run: {len(cells)} of {some(len(to_run(table)), 'cell')} ({named}{more})."
 
 

@@ -6,6 +6,7 @@ from unskew.experiments.karel.lab import Exam
 from unskew.experiments.karel.plan import Cell, Experiment, Table
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import ACTIONS, ORIGINAL
+from unskew.experiments.karel.trainings import regimes
 
 LENGTHS = range(1, 9)
 BASELINE = (16.00, 30.00, 44.24, 52.88, 56.56, 66.94, 67.16, 73.06)
@@ -21,7 +22,7 @@ ON_ORIGINAL = {"baseline": 73.52, "augmented": 71.8}
 ACTION_ONLY = {"baseline": 99.24}
 
 
-def tables(_: Scale) -> list[Table]:
+def tables(scale: Scale) -> list[Table]:
     """By number of actions, and on the original test set."""
     lengths = [
         Cell(model, str(length), model, Exam(ACTIONS), number, by=("actions", length))
@@ -38,7 +39,9 @@ def tables(_: Scale) -> list[Table]:
         )  # fmt: skip
         original += [whole, alone]
     return [
-        Table("Generalization by number of actions", tuple(lengths), form="lines"),
+        Table(
+            "Generalization by number of actions", tuple(lengths), form="lines", note=regimes(scale)
+        ),
         Table("Generalization on the original test set", tuple(original)),
     ]
 

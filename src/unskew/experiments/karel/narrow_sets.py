@@ -9,6 +9,7 @@ from unskew.experiments.karel.lab import Exam
 from unskew.experiments.karel.plan import Cell, Experiment, Table
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import ORIGINAL, UNIFORM, narrow_names
+from unskew.experiments.karel.trainings import regimes
 
 # Table 1; r_wall-r_marker-counts.
 BASELINE = {
@@ -46,7 +47,12 @@ def tables(scale: Scale) -> list[Table]:
             for name in narrow_names(scale)
         ]
     return [
-        Table("Generalization by test set (r_wall-r_marker-counts)", tuple(cells), form="heatmap")
+        Table(
+            "Generalization by test set (r_wall-r_marker-counts)",
+            tuple(cells),
+            form="heatmap",
+            note=regimes(scale),
+        )
     ]
 
 

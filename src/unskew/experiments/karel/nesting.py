@@ -11,12 +11,13 @@ from unskew.experiments.karel.lab import Exam
 from unskew.experiments.karel.plan import Cell, Experiment, Table
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import COVERED, NESTED
+from unskew.experiments.karel.trainings import regimes
 
 PAPER = {"while-in-while": 0.64, "while-in-if": 2.23}
 MODELS = ("baseline, whole", "baseline, passes", "baseline", "uniform", "beyond", "beyond, wider")
 
 
-def tables(_: Scale) -> list[Table]:
+def tables(scale: Scale) -> list[Table]:
     """Each model on each set; the paper's numbers are its baseline's."""
     cells = [
         Cell(model, _title(test), model, Exam(test),
@@ -24,7 +25,7 @@ def tables(_: Scale) -> list[Table]:
         for model in MODELS
         for test in (*NESTED, *COVERED)
     ]  # fmt: skip
-    return [Table("Generalization on nested control flow", tuple(cells))]
+    return [Table("Generalization on nested control flow", tuple(cells), note=regimes(scale))]
 
 
 def _title(test: str) -> str:

@@ -9,6 +9,7 @@ from unskew.experiments.karel.lab import Exam
 from unskew.experiments.karel.plan import GENERALIZES, Cell, Experiment, Table
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import ORIGINAL, UNIFORM
+from unskew.experiments.karel.trainings import regimes
 
 PAPER = {ORIGINAL: 73.52, UNIFORM: 27.9}
 COLUMNS = {ORIGINAL: "original test set", UNIFORM: "same programs, uniform worlds"}
@@ -28,7 +29,7 @@ WAYS = {
 }
 
 
-def tables(_: Scale) -> list[Table]:
+def tables(scale: Scale) -> list[Table]:
     """Generalization, and for the original test set the other ways to count."""
     both = [
         Cell(model, COLUMNS[test], model, Exam(test), PAPER[test])
@@ -42,7 +43,7 @@ def tables(_: Scale) -> list[Table]:
         for way, title in WAYS.items()
     ]  # fmt: skip
     return [
-        Table("Generalization of the baseline", tuple(both)),
+        Table("Generalization of the baseline", tuple(both), note=regimes(scale)),
         Table("The original test set, counted in other ways", tuple(ways)),
     ]
 

@@ -38,7 +38,8 @@ class Table:
     cells: tuple[Cell, ...]
     unit: str = "%"  # or NATS, or the number of tasks, of which so many are solved
     form: str = "table"  # or heatmap, or lines (columns along the axis, a line a row)
-    worst: bool = False  # whether each row's lowest cell is named
+    note: str = ""
+    worst: bool = False  # whether the note names each row's lowest cell
     paper_of: int = 0  # how many tasks the paper counted, where it is a number of others
 
 
@@ -132,7 +133,7 @@ def _numbers(table: Table, entries: dict[str, list[dict[str, Any]]]) -> dict[str
         "columns": list(dict.fromkeys(cell.column for cell in table.cells)),
         "cells": cells,
         **({"paper_of": table.paper_of} if table.paper_of else {}),
-        **({"note": _worst(cells)} if table.worst else {}),
+        **({"note": note} if (note := _worst(cells) if table.worst else table.note) else {}),
     }
 
 

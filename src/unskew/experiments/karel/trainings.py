@@ -94,6 +94,19 @@ def seeds_of(name: str, scale: Scale) -> range:
     return range(scale.seeds if name in headline else 1)
 
 
+def regimes(scale: Scale) -> str:
+    """Say what the names of models mean."""
+    whole, passed = (
+        f"{steps * scale.batch / rows:.0f} passes over {rows:,} examples"
+        for steps, rows in ((scale.whole_steps, scale.whole), (scale.short, scale.passed))
+    )
+    reuse = "once" if scale.reuse == 1 else f"at most {scale.reuse} times"
+    return (
+        f"whole: {whole}. passes: {passed}. The others: an endless stream, each example used "
+        f"{reuse}."
+    )
+
+
 def _streamed(
     *recipes: Recipe,
     shares: tuple[int, ...] = (),
