@@ -249,16 +249,25 @@ def test_a_score_of_another_test_set_or_beam_is_made_again(result, work, tmp_pat
     assert found["scores"][test] == entry(work, "baseline")["scores"][test]
 
 
-def test_scores_of_a_model_that_was_trained_again_are_forgotten(result, work, tmp_path):
+def test_scores_of_a_model_that_was_trained_again_are_made_again(result, work, tmp_path):
     """Weights of a GPU are not the same twice: an entry must not mix two models."""
     made = training("baseline", SMOKE)
     path = f"entries/{made.hash}.json"
     (tmp_path / "entries").mkdir()
     old = json.loads((work / path).read_text()) | {"weights": "others"}
+    old["scores"]["msr-test"]["loss"] = 77.0
+    old["scores"] = {key: old["scores"][key] for key in ("msr-test", "actions-test")}
     (tmp_path / path).write_text(json.dumps(old))
     (tmp_path / "runs").symlink_to(work / "runs")
     found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
-    assert list(found["scores"]) == ["problems"]
+    assert sorted(found["scores"]) == ["actions-test", "msr-test", "problems"]
+    assert found["scores"]["msr-test"]["loss"] < 10
+    assert found["weights"] != "others"
+
+
+def test_an_exam_is_known_by_its_key():
+    for exam in (Exam("msr-test"), Exam("narrow-0.05-0.85-G"), Exam("uniform-test", 3)):
+        assert Exam.of(exam.key) == exam
 
 
 @pytest.mark.parametrize("lost", [None, "seconds", "scores", "provenance", "by", "beam", "tasks"])

@@ -1,7 +1,10 @@
 """What Karel's experiments print: tables that fit, the worst cells, how much is left to train."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 
@@ -9,12 +12,17 @@ import pytest
 from rich.console import Console
 
 from tests.test_karel_experiments import TWO, score_of
+from unskew.cli.reproducing import _say
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel import plan
-from unskew.experiments.karel.lab import Exam, Lab
+from unskew.experiments.karel.beside import counted
+from unskew.experiments.karel.lab import Exam, Lab, Say
 from unskew.experiments.karel.plan import Cell, Table
 from unskew.experiments.karel.scales import SCALES
+from unskew.experiments.karel.trainings import training
+from unskew.experiments.provenance import joined
 from unskew.experiments.tables import result_tables
+from unskew.models.karel_run import Progress
 from unskew.models.ranks import ALONE
 
 WORK = Path(__file__).parents[1] / "results" / "karel"
@@ -22,8 +30,8 @@ WORK = Path(__file__).parents[1] / "results" / "karel"
 
 def printed(table, width):
     console = Console(width=width, record=True, file=StringIO())
-    (found,) = result_tables({"tables": [table]}, console)
-    console.print(found)
+    for part in result_tables({"tables": [table]}, console):
+        console.print(part)
     return console.export_text()
 
 
@@ -43,18 +51,37 @@ def table_of(models, paper=None, seeds=1):
 
 def test_as_much_is_said_as_there_is_room_for():
     table = table_of([f"baseline, way {i}" for i in range(1, 6)], paper=73.52)
-    wide, narrower, least = (printed(table, width) for width in (220, 100, 74))
+    wide, middle, narrower, least = (printed(table, width) for width in (220, 160, 100, 74))
     assert "31.2 (29.4 to 33.0); paper 73.52" in wide
+    assert "31.2 [29.4–33.0] (73.5)" in middle
     assert "31.2 (73.5)" in narrower
     assert re.search("baseline, +baseline,", narrower)
     assert "31 (74)" in least
+    for text, is_brief in ((wide, False), (middle, False), (narrower, True), (least, True)):
+        assert ("Seeds and intervals: --json" in text) == is_brief
     many = printed(table_of([f"model {i}" for i in range(1, 9)], paper=73.52), 160)
     assert "31.2 (73.5)" in many
     for text in (least, many):
         assert re.search(r"2 \w+,? ?\w+ 2; 3", " ".join(text.split()))
-    for text in (wide, narrower, least, many):
+    for text in (wide, middle, narrower, least, many):
         assert "…" not in text
         assert "uniform worlds" in text
+
+
+def test_where_nothing_else_fits_the_models_are_cut_into_several_tables():
+    table = table_of([f"model {i}" for i in range(1, 6)], paper=73.52) | {"note": "A note."}
+    text = printed(table, 48)
+    assert "…" not in text
+    assert text.count("31 (74)") + text.count("31.2 (73.5)") == 10
+    assert [text.count(f"model {i}") for i in range(1, 6)] == [1] * 5
+    assert text.count("A note.") == 1
+
+
+def test_the_range_of_seeds_is_said_not_that_of_their_mean():
+    table = table_of(["a", "b"], paper=0.04)
+    table["cells"][0]["ours"] = {"mean": 20.7, "low": 0, "high": 100, "values": [0.4, 40.9]}
+    assert "20.7 [0.4–40.9] (0.0)" in printed(table, 90)
+    assert "20.7 (0.04)" in printed(table, 60)
 
 
 def test_a_number_that_was_not_run_is_told_from_none_that_is_asked():
@@ -66,19 +93,23 @@ def test_a_number_that_was_not_run_is_told_from_none_that_is_asked():
 
 
 @pytest.mark.parametrize("name", KAREL)
-@pytest.mark.parametrize("width", [80, 160])
+@pytest.mark.parametrize("width", [60, 72, 80, 160])
 def test_no_committed_table_is_cut(name, width):
     result = load_experiment(name).run(Lab("full", WORK), only=["none"])
     for table in result["tables"]:
-        assert "…" not in printed(table, width)
+        text = printed(table, width)
+        assert "…" not in text
+        told = re.findall(r"(?:^|  )(?:–|not run yet|\d+\.?\d*)(?=[ ;]|$)", text, re.MULTILINE)
+        assert len(told) >= len(table["cells"])
 
 
 def test_the_worst_cell_of_each_row_is_named():
     cells = tuple(Cell(row, test, row, Exam(test)) for row in "ab" for test in ("x", "y"))
-    scores = {"x": score_of(1, 4), "y": score_of(3, 4)}
-    entries = {"a": [{"scores": scores}], "b": [{"scores": {}}]}
+    seeds = [{"x": score_of(hits, 4), "y": score_of(3, 4)} for hits in (1, 2)]
+    entries = {"a": [{"scores": scores} for scores in seeds], "b": [{"scores": {}}]}
     made = plan._numbers(Table("t", cells, worst=True), entries)
-    assert made["note"] == "The worst cell of each: a 25.0 on x."
+    said = "The worst cell of each, of those run and by its lowest seed: a 25.0 on x."
+    assert made["note"] == said
     assert "a 25.0 on x" in " ".join(printed(made, 80).split())
     assert "note" not in plan._numbers(Table("t", cells), entries)
 
@@ -93,16 +124,59 @@ def test_ten_tasks_of_a_program_are_not_ten_witnesses():
     assert ten["tasks"] == 5_000
 
 
-def test_what_is_left_to_train_is_counted(tmp_path):
+def test_an_interval_is_around_its_own_number():
+    """45 of 50 tasks of five programs are nine tenths of five, not four fifths."""
+    cell = Cell("a", "b", "m", Exam("actions-test"))
+    found = plan._ours(cell, [{"scores": {"actions-test": score_of(45, 50)}}], percent=True)
+    assert (found["low"], found["high"]) == pytest.approx((46.3, 98.9), abs=0.1)
+
+
+def test_what_is_left_to_train_is_counted(tmp_path, monkeypatch):
     scale = SCALES["smoke"]
     lab = Lab("smoke", tmp_path)
     assert TWO.left(lab) == 2 * scale.steps
     assert TWO.left(lab, only=["baseline"]) == scale.steps
     assert TWO.left(lab, only=["none"]) == 0
-    beyond = load_experiment("karel-beyond")
-    full = SCALES["full"]
-    assert beyond.left(Lab("full", WORK), only=["uniform:0"]) == 0, "it is there"
-    assert beyond.left(Lab("full", WORK), only=["uniform:1"]) in (0, full.steps)
+    made = training("baseline", scale)
+    scores = {"actions-test": {}, "while-in-while": {}}
+    monkeypatch.setattr(lab, "known", lambda each: {"scores": scores} if each == made else {})
+    assert TWO.left(lab) == 2 * scale.steps, "one exam is missing"
+    scores["msr-test"] = {}
+    assert TWO.left(lab) == scale.steps
+
+
+def test_progress_of_several_models_ends_at_their_steps():
+    """Both are told once, at their last step, as short trainings are."""
+    told = []
+    say = _say(Say, lambda more, note="": told.append(more))
+    for _ in range(2):
+        say.stage("training")
+        say.step(Progress(40, 0.5, 1e-3, 100.0, 1.0, 1.0))
+    assert sum(told) == 80
+
+
+def test_what_was_made_by_several_commits_says_all_of_them():
+    old, new = {"hardware": "H", "unskew": "0"}, {"hardware": "H", "unskew": "0", "commit": "abc"}
+    assert joined([old, new, new]) == {"hardware": "H", "unskew": "0", "commit": "unknown; abc"}
+    assert joined([]) == {}
+    libraries = [{"libraries": {"torch": version}} for version in ("1", "2", "1")]
+    assert joined(libraries)["libraries"] == [{"torch": "1"}, {"torch": "2"}]
+
+
+def test_processes_that_train_at_once_are_counted(tmp_path):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        for name in (str(gone.pid), "no process", str(other.pid)):
+            (tmp_path / name).touch()
+        with counted(tmp_path) as count:
+            assert count() == 2
+            (tmp_path / str(other.pid)).unlink()
+            assert count() == 1
+    finally:
+        other.communicate(b"\n")
+    assert not (tmp_path / str(os.getpid())).exists()
 
 
 @pytest.mark.skipif(ALONE.device.type != "cpu", reason="there is a GPU")

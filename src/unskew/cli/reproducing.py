@@ -98,8 +98,10 @@ def _check(
     for option, given in (("figure", figure), ("steps", steps)):
         if given is not None and experiment != "calculator":
             raise UnskewError(f"--{option} is for the Calculator; leave it out of {experiment}")
-    if only and (work is None or experiment == "calculator"):
-        raise UnskewError("--only is for Karel, and goes on from what is in a folder; give --work")
+    if only and experiment == "calculator":
+        raise UnskewError("--only is for Karel's models; leave it out of calculator")
+    if only and work is None:
+        raise UnskewError("--only goes on from what is in a folder; give --work")
     if work is not None and not work.is_dir() and (work.exists() or only == [NONE]):
         raise UnskewError(f"{work} is no folder in which anything was run; give another --work")
     if output is not None:
@@ -145,7 +147,7 @@ def _results(
             continue
         from unskew.experiments.karel.lab import Say
 
-        with progress(f"reproducing {name}", found.left(lab, only)) as advance:
+        with progress(f"reproducing {name}", found.left(lab, only) or None) as advance:
             lab.say = _say(Say, advance)
             result = found.run(lab, only)
         yield name, result  # the bar is gone by now
@@ -183,13 +185,18 @@ def _say(kind: Any, advance: Advance) -> Any:
     """Tell the stages of an experiment, and how its training goes, as progress."""
     done = 0
 
+    def stage(text: str) -> None:
+        nonlocal done
+        done = 0  # of the model that comes now
+        advance(0, text)
+
     def step(now: Any) -> None:
         nonlocal done
         speed = f"{now.examples_per_second:,.0f} examples/s"
         advance(max(0, now.step - done), f"loss {now.loss:.3f}, {speed}")
         done = now.step
 
-    return kind(lambda stage: advance(0, stage), step)
+    return kind(stage, step)
 
 
 def _write(result: dict[str, Any], output: Path | None, *, of_all: bool) -> None:
@@ -208,4 +215,3 @@ def _print(result: dict[str, Any]) -> None:
     console = Console(highlight=False)
     for table in result_tables(result, console):
         console.print(table)
-        console.print()

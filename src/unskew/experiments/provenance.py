@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import subprocess
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import torch
 
 import unskew
 
+UNKNOWN = "unknown"
 _LIBRARIES = ("numpy", "numba", "pyarrow", "torch")
 
 
@@ -30,6 +32,24 @@ def provenance() -> dict[str, Any]:
     }
 
 
+def joined(each: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return what several results have in common, and where they differ all of it."""
+    told = [{**facts, "commit": commit_of(facts)} for facts in each]
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys(name for facts in told for name in facts):
+        values = [facts[name] for facts in told if name in facts]
+        distinct = [value for i, value in enumerate(values) if value not in values[:i]]
+        are_texts = all(isinstance(value, str) for value in distinct)
+        whole = "; ".join(distinct) if are_texts else distinct
+        found[name] = distinct[0] if len(distinct) == 1 else whole
+    return found
+
+
+def commit_of(facts: dict[str, Any]) -> str:
+    """Name the commit of a result; of old ones it was not noted, their source's hash was."""
+    return str(facts.get("commit", UNKNOWN))
+
+
 def commit() -> str:
     """Name the commit: git knows it in a checkout, and writes it into an archive; else unknown."""
     home = Path(unskew.__file__).parent
@@ -38,10 +58,10 @@ def commit() -> str:
         return written
     git, root = shutil.which("git"), home.parents[1]
     if git is None or not (root / ".git").exists():
-        return "unknown"
+        return UNKNOWN
     asked = [git, "-C", str(root), "rev-parse", "HEAD"]
     done = subprocess.run(asked, capture_output=True, text=True, check=False)  # noqa: S603
-    return done.stdout.strip() or "unknown"
+    return done.stdout.strip() or UNKNOWN
 
 
 def hardware() -> str:
@@ -66,4 +86,4 @@ def _version(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:
-        return "unknown"
+        return UNKNOWN

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
-
-from unskew.experiments.karel.plan import NATS
+from rich.text import Text
 
 MANY = 6  # models that are named beside each other
 WIDEST = 10_000
+TWO_DIGITS = 9.95
+NATS = "nats a token"  # the unit of losses
+Form: TypeAlias = "Callable[[dict[str, Any] | None, str], str]"
 TITLES = {
     "original": "Accuracy on the equal mixture of four sources (%)",
     "by_variable": "Improvement by homogenized variable at ε = 0.025 (percentage points)",
@@ -20,13 +22,16 @@ TITLES = {
 }
 
 
-def result_tables(result: dict[str, Any], console: Console) -> Iterator[Table]:
-    """Yield one table for each of the paper's, and one for a figure, for a console's width."""
+def result_tables(result: dict[str, Any], console: Console) -> Iterator[RenderableType]:
+    """Yield what a console shows: one table for each of the paper's, and one for a figure."""
     if "tables" in result:
-        yield from (_karel_table(table, console) for table in result["tables"])
+        for table in result["tables"]:
+            yield from _karel_tables(table, console)
+            yield ""
         return
     for name, title in TITLES.items():
         yield _beside(title, result["ours"][name], result["paper"][name])
+        yield ""
     yield _cost_table(result["costs"])
 
 
@@ -63,32 +68,52 @@ def _cost_table(costs: list[dict[str, Any]]) -> Table:
     return table
 
 
-def _karel_table(table: dict[str, Any], console: Console) -> Table:
+def _karel_tables(table: dict[str, Any], console: Console) -> Iterator[RenderableType]:
     """Models across, test sets down: there are more of these, and a terminal is high.
 
-    As much is said of each number as there is room for; at last models are numbered.
+    As much is said of each number as there is room for; then models are numbered; at last they
+    are cut into several tables.
     """
-    unbounded = console.options.update(width=WIDEST)
+    beside = any(cell["paper"] is not None for cell in table["cells"])
     names = [row.replace(", ", ",\n") for row in table["rows"]]
     numbers = [f"{i}" for i in range(1, len(names) + 1)]
-    forms = [(cell_text, names), (_short, names)] if len(names) <= MANY else []
-    for text, heads in (*forms, (_short, numbers), (_brief, numbers)):
+    forms: list[tuple[Form, list[str]]] = [(_short, numbers), (_brief, numbers)]
+    if len(names) <= MANY:
+        forms = [(cell_text, names), (_ranged, names), (_short, names), *forms]
+    for text, heads in forms:
         made = _filled(table, text, heads)
-        if console.measure(made, options=unbounded).maximum <= console.width:
-            break
-    if heads is numbers:
-        listed = "; ".join(f"{i} {row}" for i, row in zip(numbers, table["rows"], strict=True))
-        made.title = f"{made.title}: {listed}"
-    return made
+        if _fits(made, console) or (text is _brief and len(names) == 1):
+            yield from _framed(table, made, text, heads is numbers, beside)
+            return
+    half = -(-len(names) // 2)
+    for rows, note in ((table["rows"][:half], ""), (table["rows"][half:], table.get("note"))):
+        cells = [cell for cell in table["cells"] if cell["row"] in rows]
+        yield from _karel_tables({**table, "rows": rows, "cells": cells, "note": note}, console)
 
 
-def _filled(
-    table: dict[str, Any], text: Callable[[dict[str, Any] | None, str], str], names: Sequence[str]
-) -> Table:
-    beside = any(cell["paper"] is not None for cell in table["cells"]) and text is not cell_text
-    said = f"{table['title']} ({table['unit']}{'; the paper’s in brackets' if beside else ''})"
-    shown = Table(title=said, caption=table.get("note"), title_justify="left", box=None)
-    shown.pad_edge, shown.caption_justify = False, "left"
+def _fits(made: Table, console: Console) -> bool:
+    unbounded = console.options.update(width=WIDEST)
+    return console.measure(made, options=unbounded).maximum <= console.width
+
+
+def _framed(
+    table: dict[str, Any], made: Table, text: Form, numbered: bool, beside: bool
+) -> Iterator[RenderableType]:
+    """Yield the title, the table, and what is to be known of it."""
+    brackets = "; the paper’s in brackets" if beside and text is not cell_text else ""
+    title = f"{table['title']} ({table['unit']}{brackets})"
+    if numbered:
+        title += ": " + "; ".join(f"{i} {row}" for i, row in enumerate(table["rows"], start=1))
+    yield Text(title, style="italic")
+    yield made
+    if table.get("note"):
+        yield Text(table["note"])
+    if text in (_short, _brief):
+        yield Text("Seeds and intervals: --json, --report, or a wider terminal.", style="dim")
+
+
+def _filled(table: dict[str, Any], text: Form, names: Sequence[str]) -> Table:
+    shown = Table(box=None, pad_edge=False)
     shown.add_column("", no_wrap=True)
     for name in names:
         shown.add_column(name, justify="right", no_wrap=True)
@@ -99,25 +124,40 @@ def _filled(
     return shown
 
 
+def _ranged(cell: dict[str, Any] | None, unit: str) -> str:
+    """Say the range of the seeds, or of the interval where there is one seed."""
+    if cell is None or cell["ours"] is None or cell["ours"]["low"] is None:
+        return _short(cell, unit)
+    ours, places = cell["ours"], _places(unit)
+    ends = ours["values"] if len(ours["values"]) > 1 else (ours["low"], ours["high"])
+    paper = "" if cell["paper"] is None else f" ({cell['paper']:.{places}f})"
+    return f"{ours['mean']:.{places}f} [{min(ends):.{places}f}–{max(ends):.{places}f}]{paper}"
+
+
 def _short(cell: dict[str, Any] | None, unit: str) -> str:
-    return _numbers(cell, _places(unit))
+    """Say ours, or that there is none, and the paper's."""
+    return _both(cell, lambda number: _short_number(number, unit))
 
 
 def _brief(cell: dict[str, Any] | None, unit: str) -> str:
-    return _numbers(cell, _places(unit, fewest=0))
+    """Say them with two digits where that is enough."""
+    few = unit != NATS
+    return _both(cell, lambda x: f"{x:.0f}" if few and x >= TWO_DIGITS else _short_number(x, unit))
 
 
-def _places(unit: str, fewest: int = 1) -> int:
-    return 2 if unit == NATS else fewest
+def _short_number(number: float, unit: str) -> str:
+    return f"{number:.{2 if number < 1 else _places(unit)}f}"
 
 
-def _numbers(cell: dict[str, Any] | None, places: int) -> str:
-    """Say ours, or that there is none, and the paper's."""
+def _both(cell: dict[str, Any] | None, write: Callable[[float], str]) -> str:
     if cell is None:
         return ""
-    paper = "" if cell["paper"] is None else f" ({cell['paper']:.{places}f})"
-    ours = cell["ours"]
-    return ("–" if ours is None else f"{ours['mean']:.{places}f}") + paper
+    paper = "" if cell["paper"] is None else f" ({write(cell['paper'])})"
+    return ("–" if cell["ours"] is None else write(cell["ours"]["mean"])) + paper
+
+
+def _places(unit: str) -> int:
+    return 2 if unit == NATS else 1
 
 
 def cell_text(cell: dict[str, Any] | None, unit: str) -> str:

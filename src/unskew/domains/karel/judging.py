@@ -105,6 +105,17 @@ def _equal(proposals: NDArray[np.uint8], programs: NDArray[np.uint8]) -> NDArray
     return equal
 
 
+def wilson(share: float, n: float) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share of n; all of [0, 1] where nothing was counted."""
+    if n == 0:
+        return 0.0, 1.0
+    z = 1.959964
+    spread = z * z / n
+    middle = (share + spread / 2) / (1 + spread)
+    half = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
 @dataclass(frozen=True)
 class Share:
     """How many of so many, and the 95 % interval of the share (Wilson's)."""
@@ -120,13 +131,7 @@ class Share:
     @property
     def interval(self) -> tuple[float, float]:
         """Return its lower and upper end; all of [0, 1] where nothing was counted."""
-        if self.n == 0:
-            return 0.0, 1.0
-        z = 1.959964
-        share, spread = self.share, z * z / self.n
-        middle = (share + spread / 2) / (1 + spread)
-        half = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
-        return max(0.0, middle - half), min(1.0, middle + half)
+        return wilson(self.share, self.n)
 
     @classmethod
     def of(cls, solved: NDArray[np.bool_]) -> Share:

@@ -51,7 +51,7 @@ from unskew.source import Source
 from unskew.tally import DETAIL
 
 ANY, ALL = "any", "all"
-COUNTS = {"G": GEOMETRIC, "U": EVEN, "A": REVERSED, "any": VARIED}
+COUNTS = {"G": GEOMETRIC, "U": EVEN, "A": REVERSED, ANY: VARIED}
 CHUNK = 4096  # examples drawn at once: 13 MB of worlds
 # Original examples whose inputs are offered to action-only programs: two for each program, of
 # which it needs six worlds, but not fewer nor more than this.

@@ -6,7 +6,7 @@ Its worst cell is the number to raise.
 from __future__ import annotations
 
 from unskew.experiments.karel.lab import Exam
-from unskew.experiments.karel.plan import NATS, Cell, Experiment, Table
+from unskew.experiments.karel.plan import Cell, Experiment, Table
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import (
     ACTIONS,
@@ -17,6 +17,7 @@ from unskew.experiments.karel.testing import (
     UNIFORM,
     narrow_names,
 )
+from unskew.experiments.tables import NATS
 
 MODELS = ("baseline", "uniform", "beyond", "beyond, wider")
 

@@ -20,6 +20,7 @@ from unskew.dataset import Dataset
 from unskew.domains.karel.judging import Share
 from unskew.engines import processes
 from unskew.errors import UnskewError
+from unskew.experiments.karel.beside import counted
 from unskew.experiments.karel.scales import find_scale
 from unskew.experiments.karel.testing import PROBLEMS, WIDE, TestSets
 from unskew.experiments.karel.trainings import Training
@@ -30,7 +31,7 @@ from unskew.models.karel import Synthesizer
 from unskew.models.karel_data import Tasks, joined
 from unskew.models.karel_opening import endless, fixed
 from unskew.models.karel_reading import read_examples
-from unskew.models.karel_run import MODEL, Progress, load_synthesizer, train
+from unskew.models.karel_run import MODEL, OpenBatches, Progress, load_synthesizer, train
 from unskew.models.karel_scoring import mean_loss, score
 from unskew.models.ranks import ALONE
 from unskew.models.runs import METRICS
@@ -39,8 +40,9 @@ from unskew.recipe import Recipe
 MISSES = 12  # unsolved tasks of a test set that are kept with what was predicted
 TOLD = (
     "name", "seed", "hash", "data", "steps", "batch", "shown", "examples", "distinct", "passes",
-    "seconds",
+    "seconds", "at_once",
 )  # fmt: skip
+AT_ONCE = "at_once"  # a file of a run
 SCORED = {"tasks", "beam", "set", "shares", "by", "misses", "dropped"}
 BY = {"actions-test": ("actions",), "msr-test": ("control_flow",)}
 
@@ -65,6 +67,12 @@ class Exam:
         """Its name in an entry."""
         return self.test if self.shown is None else f"{self.test}, {self.shown} shown"
 
+    @classmethod
+    def of(cls, key: str) -> Exam:
+        """Return what has this name."""
+        test, _, shown = key.partition(", ")
+        return cls(test, int(shown.removesuffix(" shown")) if shown else None)
+
 
 class Lab:
     """Everything that was trained and scored at a scale, and the means to do the rest."""
@@ -75,16 +83,20 @@ class Lab:
         self.tests = TestSets(self.scale)
 
     def entry(self, training: Training, exams: Sequence[Exam]) -> dict[str, Any]:
-        """Return a model's entry with these scores, training and scoring what is missing."""
+        """Return a model's entry with these scores, training and scoring what is missing.
+
+        A model that must be trained again is scored on all that its entry had, too.
+        """
         found = self.known(training)
         missing = [exam for exam in exams if exam.key not in found.get("scores", {})]
         if found and not missing:
             return found
+        had = [Exam.of(key) for key in found.get("scores", {})]
         model = self._trained(training)
         weights = self._weights(training)
         if found.get("weights") != weights:  # trained again: nothing is known of it
             found = {**self._facts(training), "weights": weights, "scores": {}}
-            missing = [*exams]
+            missing = list({exam.key: exam for exam in (*exams, *had)}.values())
         for exam in missing:
             self.say.stage(f"scoring {training.name} on {exam.key}")
             found["scores"][exam.key] = self._score(model, exam)
@@ -137,8 +149,20 @@ class Lab:
         else:
             tasks = [self._set(recipe) for recipe in training.sets]
             opened = fixed(joined(tasks), training.step)
-        train(training.config, *opened, folder, report=self.say.step)
+        self._train(training, opened, folder)
         return load_synthesizer(folder, ALONE.device)
+
+    def _train(
+        self, training: Training, opened: tuple[OpenBatches, dict[str, Any]], folder: Path
+    ) -> None:
+        """Train, and note how many processes did at once, when it began and when it ended."""
+        with counted(self.work / "busy") as count:
+            most = max(count(), _at_once(folder))
+            try:
+                train(training.config, *opened, folder, report=self.say.step)
+            finally:
+                if folder.is_dir():
+                    write_text(folder / AT_ONCE, str(max(most, count())))
 
     def _set(self, recipe: Recipe) -> Tasks:
         """Return a fixed training set, made by all cores and kept."""
@@ -171,6 +195,7 @@ class Lab:
             "distinct": distinct,
             "passes": round(examples / distinct, 2),
             "seconds": round(curve[-1]["seconds"], 1),
+            "at_once": _at_once(self.work / "runs" / training.hash),
             "loss": curve[-1]["loss"],
             "settings": json.loads(json.dumps(asdict(training), default=dict)),
             "provenance": provenance(),
@@ -201,6 +226,11 @@ class Lab:
         if test.common is not None:
             facts["common"] = asdict(Share.of(found.solved[test.common]))
         return facts
+
+
+def _at_once(run: Path) -> int:
+    """Return how many models were trained at once, as far as was noted."""
+    return int((run / AT_ONCE).read_text()) if (run / AT_ONCE).is_file() else 1
 
 
 def _is_entry(found: Any) -> bool:

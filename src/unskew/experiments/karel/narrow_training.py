@@ -10,6 +10,10 @@ from unskew.experiments.karel.plan import Cell, Experiment, Table
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import ORIGINAL, narrow_names
 
+RANGES = (
+    "The paper says of its figure that each solves 60 to 70 % of its own distribution, and the "
+    "uniform model 57 to 80 % of all."
+)
 BESIDE = {"narrow uniform": "uniform", "narrow msr": "msr"}  # trained as long, on as many examples
 
 
@@ -23,7 +27,11 @@ def tables(scale: Scale) -> list[Table]:
         for test in names
     ]
     cells += [Cell(title, "original", model, Exam(ORIGINAL)) for model, title in models.items()]
-    return [Table("Generalization by training and by test set", tuple(cells), form="heatmap")]
+    return [
+        Table(
+            "Generalization by training and by test set", tuple(cells), form="heatmap", note=RANGES
+        )
+    ]
 
 
 EXPERIMENT = Experiment(

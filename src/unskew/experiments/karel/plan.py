@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unskew.domains.karel.judging import Share
+from unskew.domains.karel.judging import Share, wilson
 from unskew.experiments.karel.lab import TOLD, Exam, Lab
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import repeats
 from unskew.experiments.karel.trainings import Training, seeds_of, training
+from unskew.experiments.provenance import commit_of, joined
+from unskew.experiments.tables import NATS
 from unskew.models.scoring import Estimate
 
 GENERALIZES = "generalizes"
-NATS = "nats a token"  # the unit of losses
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Experiment:
         trained = [entry for found in entries.values() for entry in found]
         return self.result(lab.name, tables, entries) | {
             "seconds": round(sum(entry["seconds"] for entry in trained), 1),
-            "provenance": trained[0]["provenance"] if trained else {},
+            "provenance": joined([entry["provenance"] for entry in trained]),
         }
 
     def left(self, lab: Lab, only: Sequence[str] | None = None) -> int:
@@ -102,7 +103,7 @@ class Experiment:
             "tables": [_numbers(table, entries) for table in tables],
             "failures": list(_failures(self.failures, tables, entries)),
             "trainings": [
-                {name: entry[name] for name in TOLD}
+                {name: entry[name] for name in TOLD} | {"commit": commit_of(entry["provenance"])}
                 for found in entries.values()
                 for entry in found
             ],
@@ -138,14 +139,14 @@ def _numbers(table: Table, entries: dict[str, list[dict[str, Any]]]) -> dict[str
 
 
 def _worst(cells: list[dict[str, Any]]) -> str:
-    """Name the lowest cell of each row."""
+    """Name the lowest cell of each row, by its lowest seed."""
     lowest: dict[str, tuple[float, str]] = {}
     for cell in cells:
         if cell["ours"] is not None:
-            found = (cell["ours"]["mean"], cell["column"])
+            found = (min(cell["ours"]["values"]), cell["column"])
             lowest[cell["row"]] = min(found, lowest.get(cell["row"], found))
-    named = "; ".join(f"{row} {mean:.1f} on {test}" for row, (mean, test) in lowest.items())
-    return f"The worst cell of each: {named or 'none was run'}."
+    named = "; ".join(f"{row} {value:.1f} on {test}" for row, (value, test) in lowest.items())
+    return f"The worst cell of each, of those run and by its lowest seed: {named or 'none'}."
 
 
 def _cell(cell: Cell, unit: str, entries: list[dict[str, Any]]) -> dict[str, Any]:
@@ -169,8 +170,8 @@ def _ours(cell: Cell, entries: list[dict[str, Any]], *, percent: bool) -> dict[s
     times = [100.0 if percent else share.n for share in shares]
     values = [share.share * factor for share, factor in zip(shares, times, strict=True)]
     mean = sum(values) / len(values)
-    tasks = shares[0].n // repeats(cell.exam.test)
-    low, high = _interval(values, Share(round(mean / times[0] * tasks), tasks), times[0])
+    tasks = shares[0].n / repeats(cell.exam.test)
+    low, high = _interval(values, wilson(mean / times[0], tasks), times[0])
     common = [100 * score["common"]["hits"] / score["common"]["n"] for score in scores
               if cell.by is None and cell.solved == GENERALIZES
               and score.get("common", {}).get("n")]  # fmt: skip
@@ -201,8 +202,8 @@ def _loss(cell: Cell, entries: list[dict[str, Any]]) -> dict[str, Any] | None:
     }
 
 
-def _interval(values: list[float], tasks: Share, times: float) -> tuple[float, float]:
-    low, high = (end * times for end in tasks.interval)
+def _interval(values: list[float], tasks: tuple[float, float], times: float) -> tuple[float, float]:
+    low, high = (end * times for end in tasks)
     if len(values) > 1:
         seeds = Estimate.of(values)
         low, high = (
