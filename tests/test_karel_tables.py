@@ -186,6 +186,11 @@ def test_without_a_gpu_nothing_is_begun_that_needs_one(tmp_path, run):
     assert code == 2
     assert "need a GPU, and there is none" in err
     assert not list(tmp_path.iterdir()), "the Calculator was not begun either"
-    code, out, _ = run("reproduce", "karel-nesting", *full, "--only", "none", "--json")
+    code, out, err = run("reproduce", "karel-nesting", *full, "--only", "none", "--json")
     assert code == 0
     assert json.loads(out)["trainings"] == []
+    assert "nothing of scale full is in" in err
+    none = ("--only", "none", "--work")
+    assert "nothing" not in run("reproduce", "karel-nesting", *full[:2], *none, WORK)[2]
+    assert "give --work" in run("reproduce", "karel-nesting", "--only", "none")[2]
+    assert "leave it out" in run("reproduce", "calculator", *none, WORK)[2]

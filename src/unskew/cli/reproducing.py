@@ -62,6 +62,8 @@ def reproduce(
             _write(result, output, of_all=experiment == ALL)
             if not as_json:
                 _print(result)
+    if only and not any(result["trainings"] for result in results.values()):
+        typer.echo(f"nothing of scale {scale} is in {work}; give its --scale", err=True)
     if figure is not None:
         from unskew.experiments.figures import cost_figure
         from unskew.report import write_chart
