@@ -88,7 +88,8 @@ def _passes(found: dict[str, dict[str, Any]]) -> str:
     return (
         f"These models are trained on endless streams, of which every example is used at most "
         f"{full.reuse} times. The same baseline after {full.short * full.batch // full.passed} "
-        f"passes over {full.passed:,} examples, an eighth of the paper's set, in half as many steps, solves "
+        f"passes over {full.passed:,} examples, an eighth of the paper's set, in half as many "
+        f"steps, solves "
         f"{cells['original']:.1f}, {cells['uniform']:.1f}, {cells['0.05-0.85-G']:.1f}, "
         f"{cells['0.05-0.85-A']:.1f} and {cells['0.85-0.05-A']:.1f} % of the first five: how often "
         f"a set is seen matters as much as what is in it."
