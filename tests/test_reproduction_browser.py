@@ -367,14 +367,43 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, report: Path, width:
     page.close()
 
 
+def heatmap_page(path: Path, models: int, sets: int) -> Path:
+    """Write a page with a heatmap of so many models on so many test sets."""
+    rows = [f"a model of a long name {i}" for i in range(models)]
+    columns = [f"narrow-0.05-0.85-{i}" for i in range(sets)]
+    cells = [cell(row, name, None, 5.0 * i) for row in rows for i, name in enumerate(columns)]
+    one = table("Wide", rows, columns, cells, form="heatmap")
+    path.write_text(reproduction_page([result("x", "X", [one])]), encoding="utf-8")
+    return path
+
+
+def test_a_heatmap_of_few_models_on_many_sets_is_wholly_seen(
+    browser: Browser, tmp_path: Path
+) -> None:
+    page = opened(browser, heatmap_page(tmp_path / "few.html", 4, 20)).page
+    assert page.locator(".scroll").first.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    assert page.locator(".scroll .role-mark.mark-rect path").count() == 80
+    page.close()
+
+
+def test_a_box_that_scrolls_fades_where_there_is_more(browser: Browser, tmp_path: Path) -> None:
+    page = opened(browser, heatmap_page(tmp_path / "faded.html", 4, 20), PHONE).page
+    box = page.locator(".scroll").first
+    fades = "(one) => getComputedStyle(one).maskImage !== 'none'"
+    page.wait_for_function(f"() => ({fades})(document.querySelector('.scroll'))")
+    box.evaluate("(one) => { one.scrollLeft = one.scrollWidth; }")
+    page.wait_for_function(f"() => !({fades})(document.querySelector('.scroll'))")
+    box.evaluate("(one) => { one.scrollLeft = 0; }")
+    page.wait_for_function(f"() => ({fades})(document.querySelector('.scroll'))")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.wait_for_function(f"() => !({fades})(document.querySelector('.scroll'))")
+    page.close()
+
+
 def test_the_legend_of_a_wide_heatmap_is_seen_without_scrolling(
     browser: Browser, tmp_path: Path
 ) -> None:
-    columns = [f"narrow-0.05-0.85-{i}" for i in range(18)]
-    cells = [cell("a model of a long name", name, None, 5.0 * i) for i, name in enumerate(columns)]
-    wide = table("Wide", ["a model of a long name"], columns, cells, form="heatmap")
-    path = tmp_path / "wide.html"
-    path.write_text(reproduction_page([result("x", "X", [wide])]), encoding="utf-8")
+    path = heatmap_page(tmp_path / "wide.html", 18, 18)
     for width in (1280, PHONE):
         page = opened(browser, path, width).page
         outer = page.locator(".scroll").first.bounding_box()

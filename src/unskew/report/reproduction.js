@@ -1,11 +1,18 @@
-// A box is a stop for the Tab key only while there is something in it to scroll.
+// A box is a stop for the Tab key only while there is something in it to scroll; its edge fades
+// while there is something beyond it.
 (() => {
+  const hint = (box) =>
+    box.classList.toggle("more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
   const mind = new ResizeObserver((entries) => {
     for (const { target } of entries) {
       target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+      hint(target);
     }
   });
-  document.querySelectorAll(".scroll").forEach((box) => mind.observe(box));
+  document.querySelectorAll(".scroll").forEach((box) => {
+    mind.observe(box);
+    box.addEventListener("scroll", () => hint(box), { passive: true });
+  });
 })();
 
 // Karel's runs, one tick at a time.

@@ -26,11 +26,13 @@ GREY = "#808790"  # of what has no colour of its own, on a light page and on a d
 
 
 def table_heatmap(table: Table) -> Spec:
-    """Draw a table as a grid, its rows down and its columns across."""
+    """Draw a table as a grid, its shorter side across as in the table below it."""
     rows = [row | {"value": row["ours"]} for row in _rows(table)]
+    sides = [("column", table["columns"]), ("row", table["rows"])]
+    across, down = sorted(sides, key=lambda side: len(side[1]))
     places = {
         axis: {"field": name, "type": "nominal", "title": None, "scale": {"domain": names}}
-        for axis, name, names in (("x", "column", table["columns"]), ("y", "row", table["rows"]))
+        for axis, (name, names) in (("x", across), ("y", down))
     }
     unit = table["unit"]
     most = 100.0 if unit == "%" else max((row["value"] or 0.0 for row in rows), default=0.0)
