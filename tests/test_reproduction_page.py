@@ -167,15 +167,19 @@ def test_few_numbers_are_said_one_by_one() -> None:
     ]
 
 
-def test_many_numbers_are_said_together() -> None:
-    assert list(sentences(everything()[1])) == [
-        "By set: 4 of ours are higher than the paper's, 2 lower; the median difference is "
-        "+9.6 points. Largest differences: "
-        "+44.8 points (baseline / .05/.85 U: ours 46.1 %, the paper's 1.3 %) and −1.0 points "
-        "(uniform / .05/.85 G: ours 68.4 %, the paper's 69.4 %). "
-        "Not run: 2 of 8 cells (baseline / .05/.85 A; uniform / .25/.65 G)."
+def test_many_numbers_are_said_row_by_row() -> None:
+    """A model that is above the paper's and one that is below never share a median."""
+    (said,) = sentences(everything()[1])
+    assert said.split("\n") == [
+        "By set",
+        "baseline: 3 of 3 higher than the paper's, median +23.6 points, from +19.1 to +44.8.",
+        "uniform: 1 of 3 higher than the paper's, 2 lower, median −0.3 points, from −1.0 to 0.0.",
+        "Not run: 2 of 8 cells (baseline / .05/.85 A; uniform / .25/.65 G).",
     ]
+    html = reproduction_page(everything())
+    assert "<li>By set<ul><li>baseline: 3 of 3 higher" in html
     (alone,) = sentences(everything()[2])
+    assert "\n" not in alone
     assert "14 numbers of ours, from 10 % (narrow .05/.85 G / .05/.85 G) to 72 %" in alone
     assert "the paper gives none" in alone
 
@@ -191,15 +195,32 @@ def test_all_on_one_side_is_said_and_never_that_a_wide_interval_agrees() -> None
     ]
     one = table("Wide", ["baseline"], list("abcde"), wide)
     assert list(sentences(result("x", "X", [one]))) == [
-        "Wide: all 5 of ours are higher than the paper's; the median difference is +11.2 points. "
-        "Largest difference: +13.2 points (baseline / e: ours 14.2 %, the paper's 1.0 %)."
+        "Wide\nbaseline: 5 of 5 higher than the paper's, median +11.2 points, from +9.2 to +13.2."
     ]
     text = shown(one).text
     assert "inside our" not in text
     assert "two seeds is wide: a number inside it need not agree" in text
     mixed = [cell("baseline", "a", 9.5, 9.501), cell("baseline", "b", 9.5, 8.0), *wide[2:]]
     (said,) = sentences(result("x", "X", [one | {"cells": mixed}]))
-    assert "Wide: 3 of ours are higher than the paper's, 1 lower, 1 equal; the median" in said
+    assert "baseline: 3 of 5 higher than the paper's, 1 lower, 1 equal, median" in said
+
+
+def test_a_row_of_few_numbers_has_each_of_them_and_none_is_said_twice() -> None:
+    rows = ["baseline", "uniform", "beyond"]
+    cells = [
+        cell(row, column, 20.0 + j, 22.5 + i)
+        for i, row in enumerate(rows)
+        for j, column in enumerate(("original", "uniform"))
+    ]
+    known: set[Any] = set()
+    one = table("Few", rows, ["original", "uniform"], cells)
+    (said,) = sentences(result("x", "X", [one]), known)
+    assert said.split("\n")[:3] == [
+        "Few",
+        "baseline / original: ours 22.5 %, the paper's 20.0 %, +2.5 points.",
+        "baseline / uniform: ours 22.5 %, the paper's 21.0 %, +1.5 points.",
+    ]
+    assert list(sentences(result("y", "Y", [one]), known)) == []
 
 
 def test_every_seed_is_shown_in_the_table_and_over_the_heatmap() -> None:

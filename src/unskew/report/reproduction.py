@@ -16,6 +16,7 @@ from unskew.report.reproduction_charts import beside_chart, lines_chart, table_h
 from unskew.report.reproduction_tables import table_html, tests_html, trainings_html
 from unskew.report.reproduction_words import (
     LONGEST,
+    NEWLINE,
     Fact,
     Result,
     Table,
@@ -165,7 +166,7 @@ def _in_short(results: Sequence[Result], charts: _Charts) -> str:
     def lines() -> Iterator[str]:
         for i, result in enumerate(results):
             said = list(sentences(result, known)) or [unsaid(result)]
-            items = "".join(f"<li>{_unbroken(text)}</li>" for text in said)
+            items = "".join(_said(text) for text in said)
             yield f'<li><a href="#experiment-{i}">{_title(result)}</a><ul>{items}</ul></li>'
 
     chart = beside_chart(results)
@@ -179,6 +180,13 @@ def _in_short(results: Sequence[Result], charts: _Charts) -> str:
         '<section aria-labelledby="short"><h2 id="short">In short</h2>'
         f'{drawn}<ul class="short">{"".join(lines())}</ul></section>'
     )
+
+
+def _said(text: str) -> str:
+    """Return a text as an item of a list; lines after its first are items below it."""
+    first, *lines = map(_unbroken, text.split(NEWLINE))
+    below = "".join(f"<li>{line}</li>" for line in lines)
+    return f"<li>{first}{f'<ul>{below}</ul>' if below else ''}</li>"
 
 
 def _unbroken(text: str) -> str:

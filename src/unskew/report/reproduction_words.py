@@ -23,7 +23,9 @@ Cell: TypeAlias = Mapping[str, Any]
 Fact: TypeAlias = tuple[Any, ...]
 
 FORMS = ("table", "heatmap", "lines")
-SAID_ONE_BY_ONE = 4  # cells of a table; more are said together
+SAID_ONE_BY_ONE = 4  # cells of a table; more are said row by row
+FEW = 2  # cells of a row; more are said together
+NEWLINE = "\n"
 NAMED = 4  # rows, columns or cells that were not run; the table names all
 LONGEST = 120  # characters of a name
 PROBLEMS_OF = "problems of "  # and a number: a unit
@@ -139,6 +141,7 @@ def seeds(cell: Cell, table: Table) -> str:
 def sentences(result: Result, known: set[Fact] | None = None) -> Iterator[str]:
     """Say what an experiment found, table by table, and what of it was not run.
 
+    Many numbers are a text of several lines: the table's name, then a line for each of its rows.
     What is ``known`` is not said again; what is said of single cells is added to it.
     """
     known = set() if known is None else known
@@ -147,16 +150,16 @@ def sentences(result: Result, known: set[Fact] | None = None) -> Iterator[str]:
         beside = [cell for cell in done if cell["paper"] is not None]
         said = []
         if beside and (_is_count(table) or len(beside) <= SAID_ONE_BY_ONE):
-            said = [_alone(cell, table) for cell in beside if _fact(cell, table) not in known]
-            known.update(_fact(cell, table) for cell in beside)
-        elif beside:
-            said = [_together(beside, table)]
-        elif done:
+            said = _one_by_one(beside, table, known)
+        elif beside and (lines := list(_by_row(beside, table, known))):
+            said = [NEWLINE.join([_name(table), *lines])]
+        elif done and not beside:
             said = [_ours_alone(done, table)]
         absent = not_run(table)
         if absent:
             text = _missing(absent, table)
-            said = [*said[:-1], f"{said[-1]} {text}"] if said else [f"{_name(table)}: {text}"]
+            last = said.pop() if said else f"{_name(table)}:"
+            said.append(f"{last}{NEWLINE if NEWLINE in last else ' '}{text}")
         yield from said
 
 
@@ -180,44 +183,43 @@ def _fact(cell: Cell, table: Table) -> Fact:
     return cell["row"], table["unit"], *numbers
 
 
-def _alone(cell: Cell, table: Table) -> str:
+def _beside(cell: Cell, table: Table) -> str:
     ours, paper = _value(cell["ours"]["mean"], table), _value(cell["paper"], table)
     if table.get("paper_of"):
         ours += f" of {shown(str(table['unit']).removeprefix(PROBLEMS_OF), LONGEST)}"
         paper += f" of {shown(str(table['paper_of']), LONGEST)} others"
     gap = difference(cell, table)
     points = "" if gap is None else f", {signed(gap, _short(table))}{_points(table)}"
-    return f"{where(cell)}: ours {ours}, the paper's {paper}{points}."
+    return f"ours {ours}, the paper's {paper}{points}"
 
 
-def _together(cells: Sequence[Cell], table: Table) -> str:
-    """Say on which side of the paper's numbers ours lie, and how far away."""
-    gaps = [(gap, cell) for cell in cells if (gap := difference(cell, table)) is not None]
-    ends = (max(gaps, key=lambda pair: pair[0]), min(gaps, key=lambda pair: pair[0]))
-    said = []
-    for (gap, cell), is_side in zip(ends, (ends[0][0] > 0, ends[1][0] < 0), strict=True):
-        if is_side:
-            both = [_value(number, table) for number in (cell["ours"]["mean"], cell["paper"])]
-            size = f"{signed(gap, _short(table))}{_points(table)}"
-            said.append(f"{size} ({where(cell)}: ours {both[0]}, the paper's {both[1]})")
-    middle = f"{signed(median(gap for gap, _ in gaps), _short(table))}{_points(table)}"
-    word = "Largest difference" if len(said) == 1 else "Largest differences"
-    largest = f" {word}: {' and '.join(said)}." if said else ""
-    return (
-        f"{_name(table)}: {_sides([gap for gap, _ in gaps], table)}; "
-        f"the median difference is {middle}.{largest}"
-    )
+def _one_by_one(cells: Sequence[Cell], table: Table, known: set[Fact]) -> list[str]:
+    new = [cell for cell in cells if _fact(cell, table) not in known]
+    known.update(_fact(cell, table) for cell in new)
+    return [f"{where(cell)}: {_beside(cell, table)}." for cell in new]
 
 
-def _sides(gaps: Sequence[float], table: Table) -> str:
-    """Say how many of our numbers are higher and lower than the paper's, as the table has them."""
-    signs = [signed(gap, decimals(table))[0] for gap in gaps]
+def _by_row(cells: Sequence[Cell], table: Table, known: set[Fact]) -> Iterator[str]:
+    """Say on which side of the paper's numbers ours lie, row by row of the table."""
+    for row in dict.fromkeys(cell["row"] for cell in cells):
+        own = [cell for cell in cells if cell["row"] == row]
+        if len(own) > FEW:
+            yield f"{shown(row, LONGEST)}: {_sides(own, table)}."
+        else:
+            yield from _one_by_one(own, table, known)
+
+
+def _sides(cells: Sequence[Cell], table: Table) -> str:
+    """Say how many of our numbers are higher and lower than the paper's, and by how much."""
+    gaps = [gap for cell in cells if (gap := difference(cell, table)) is not None]
+    signs = [signed(gap, decimals(table))[0] for gap in gaps]  # as the table has them
     counts = {"higher": signs.count("+"), "lower": signs.count("−")}
     counts["equal"] = len(gaps) - sum(counts.values())
     (side, count), *others = [(side, count) for side, count in counts.items() if count]
-    many = f"{count} of ours" if others else f"all {count} of ours"
-    first = f"{many} {'is' if count == 1 else 'are'} {side} {'to' if side == 'equal' else 'than'}"
-    return ", ".join([f"{first} the paper's", *(f"{count} {side}" for side, count in others)])
+    first = f"{count} of {len(gaps)} {side} {'to' if side == 'equal' else 'than'} the paper's"
+    sides = ", ".join([first, *(f"{count} {side}" for side, count in others)])
+    middle, low, high = (signed(gap, _short(table)) for gap in (median(gaps), min(gaps), max(gaps)))
+    return f"{sides}, median {middle}{_points(table)}, from {low} to {high}"
 
 
 def _ours_alone(cells: Sequence[Cell], table: Table) -> str:
