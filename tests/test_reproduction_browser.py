@@ -359,6 +359,10 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, report: Path, width:
         box = chart.bounding_box()
         assert box is not None
         assert box["x"] + box["width"] <= width
+        for legend in chart.query_selector_all(".role-legend"):
+            part = legend.bounding_box()
+            assert part is not None
+            assert part["x"] + part["width"] <= box["x"] + box["width"]
     boxes = page.query_selector_all(".scroll")
     scrolls = [box.evaluate("(one) => one.scrollWidth > one.clientWidth") for box in boxes]
     assert any(scrolls)  # what was trained, in all its columns

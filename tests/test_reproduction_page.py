@@ -25,7 +25,7 @@ from unskew.experiments import pages
 from unskew.report.charts import theme
 from unskew.report.page import vega
 from unskew.report.reproduction import reproduction_page
-from unskew.report.reproduction_charts import beside_chart, lines_chart, table_heatmap
+from unskew.report.reproduction_charts import GREY, beside_chart, lines_chart, table_heatmap
 from unskew.report.reproduction_words import duration, sentences, signed
 
 ROOT = Path(__file__).parents[1]
@@ -350,6 +350,7 @@ def test_charts_have_every_cell_and_the_papers_numbers() -> None:
     points = lines_chart(lines)["data"]["values"]
     assert sum(point["whose"] == "ours" for point in points) == 6
     assert sum(point["whose"] == "the paper's" for point in points) == 8
+    assert {point.get("series") for point in points} == {None, "paper: baseline", "paper: uniform"}
     grid = everything()[2]["tables"][0]
     spec = table_heatmap(grid)
     assert len(spec["data"]["values"]) == len(grid["cells"])
@@ -360,6 +361,52 @@ def test_charts_have_every_cell_and_the_papers_numbers() -> None:
     assert beside is not None
     assert len(beside["layer"][1]["data"]["values"]) == 8  # those in percent
     assert beside_chart([everything()[2]]) is None
+
+
+def test_lines_have_the_rows_that_were_run_and_each_series_of_the_paper_once() -> None:
+    rows = ["baseline, whole", "baseline, passes", "baseline", "uniform", "uniform, other"]
+    cells = [
+        cell(row, column, paper, None if row.endswith("whole") else 20.0 + i)
+        for i, row in enumerate(rows)
+        for column, paper in {"1": 8.0, "2": 9.0 + i if row.startswith("uniform") else 9.0}.items()
+    ]
+    one = table("T", rows, ["1", "2"], cells, form="lines")
+    spec = lines_chart(one)
+    svg = vl_convert.vegalite_to_svg(spec, config=theme(dark=False))
+    legends = re.findall(r"Symbol legend for [\w ]+ with \d values: ([^\"]*)", svg)
+    paper = "paper: baseline, paper: uniform, paper: uniform, other"
+    assert sorted(legends) == ["baseline, passes, baseline, uniform, uniform, other", paper]
+    drawn = [point for point in spec["data"]["values"] if point["whose"] != "ours"]
+    assert len(drawn) == 2 * 3
+    lines = re.findall(r'aria-roledescription="line mark"[^>]*', svg)
+    assert sum("stroke-dasharray" in line and GREY in line for line in lines) == 3
+    assert len(lines) == 3 + 4
+    symbols = re.findall(r'<path [^>]*d="M-10,0L10,0"[^>]*>', svg)
+    assert len({re.search(r'dasharray="([^"]*)"', symbol)[1] for symbol in symbols}) == 3  # type: ignore[index]
+    assert all(f'stroke="{GREY}"' in symbol for symbol in symbols)
+
+
+def test_points_beside_the_papers_tell_how_a_model_was_trained() -> None:
+    rows = ["baseline, whole", "baseline, passes", "baseline", "baseline, twice as long"]
+    cells = [cell(row, "set", 20.0, 30.0) for row in rows]
+    spec = beside_chart([result("karel-x", "X", [table("T", rows, ["set"], cells)])])
+    assert spec is not None
+    points = spec["layer"][1]
+    by_row = {point["row"]: point["trained on"] for point in points["data"]["values"]}
+    passes = ["passes over the whole set", "passes over a small set"]
+    assert list(by_row.values()) == [*passes, "a stream", "a stream"]
+    assert points["encoding"]["color"]["field"] == "trained on"
+    assert points["encoding"]["shape"]["field"] == "experiment"
+    tips = [tip["field"] for tip in points["encoding"]["tooltip"]]
+    assert {"row", "column", "table", "experiment", "trained on"} <= set(tips)
+    other = beside_chart([result("calculator", "C", [table("T", rows, ["set"], cells)])])
+    assert other is not None
+    assert other["layer"][1]["data"]["values"][0]["trained on"] == "another domain"
+    few = beside_chart([result("karel-x", "X", [table("T", rows[2:], ["set"], cells[2:])])])
+    assert few is not None
+    color = few["layer"][1]["encoding"]["color"]
+    assert color["legend"]["values"] == ["a stream"]
+    assert color["scale"] == points["encoding"]["color"]["scale"]  # whatever was run
 
 
 def test_numbers_on_a_heatmap_can_be_read() -> None:

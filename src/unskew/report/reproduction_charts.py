@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from unskew.report.charts import WIDTH, Spec, grid_chart, label_axis
@@ -23,6 +23,15 @@ FONT_SIZE = 12
 OURS, PAPER = "ours", "the paper's"
 NONE = "–"
 GREY = "#808790"  # of what has no colour of its own, on a light page and on a dark one
+DASHES = ([5, 4], [2, 3], [10, 3], [10, 3, 2, 3])  # which tell the paper's lines apart
+PASSES, STREAM, WHOLE, OTHER = REGIMES = (  # how a training set is gone through
+    "passes over a small set",
+    "a stream",
+    "passes over the whole set",
+    "another domain",
+)
+# Two legends side by side are wider than a phone.
+BELOW = {"legend": {"layout": {"top": {"direction": "vertical", "anchor": "start"}}}}
 
 
 def table_heatmap(table: Table) -> Spec:
@@ -49,34 +58,40 @@ def table_heatmap(table: Table) -> Spec:
 
 
 def lines_chart(table: Table) -> Spec:
-    """Draw a table as lines, its columns along x; the paper's numbers are dashed."""
+    """Draw a table as lines, its columns along x; the paper's are grey and dashed, each once."""
     rows = _rows(table)
-    points = [
-        row | {"whose": whose, "value": row[key]}
-        for whose, key in ((OURS, "ours"), (PAPER, "paper"))
-        for row in rows
-        if row[key] is not None
-    ]
+    ours = [row | {"whose": OURS, "value": row["ours"]} for row in rows if row["ours"] is not None]
+    names = [name for name in table["rows"] if any(row["row"] == name for row in ours)]
+    paper = list(_paper_points(table, rows))
     scale = {"type": "log"} if table.get("log") else {"zero": True}
     y: Spec = {"type": "quantitative", "scale": scale, "title": table["unit"]}
     y["axis"] = {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE, "tickCount": 5}
-    dash: Spec = {"field": "whose", "type": "nominal", "legend": None}
-    dash["scale"] = {"domain": [OURS, PAPER], "range": [[1, 0], [5, 4]]}
-    line = {
-        "mark": {"type": "line", "point": True},
-        "encoding": {"y": {"field": "value", **y}, "strokeDash": dash, "tooltip": _tooltip(rows)},
-    }
-    spread = {
-        "transform": [{"filter": "datum.whose == 'ours' && isValid(datum.low)"}],
-        "mark": {"type": "rule", "strokeDash": [1, 0], "strokeWidth": 1.5},
-        "encoding": {"y": {"field": "low", **y}, "y2": {"field": "high"}},
-    }
-    spreads = any(row["low"] is not None for row in rows)
+    color = {"field": "row", "type": "nominal", "scale": {"domain": names}}
+    color["legend"] = _legend(columns=_columns(names))
+    layers: list[Spec] = [
+        {
+            "transform": [{"filter": "datum.whose == 'ours'"}],
+            "mark": {"type": "line", "point": True},
+            "encoding": {"y": {"field": "value", **y}, "color": color, "tooltip": _tooltip(rows)},
+        }
+    ]
+    if any(row["low"] is not None for row in rows):
+        layers.append(
+            {
+                "transform": [{"filter": "datum.whose == 'ours' && isValid(datum.low)"}],
+                "mark": {"type": "rule", "strokeDash": [1, 0], "strokeWidth": 1.5},
+                "encoding": {
+                    "y": {"field": "low", **y},
+                    "y2": {"field": "high"},
+                    "color": color,
+                },
+            }
+        )
     return {
         "description": f"Lines of {table['title']}. The numbers are in the table below it.",
         "width": WIDTH,
         "height": 280,
-        "data": {"values": points},
+        "data": {"values": [*ours, *paper]},
         "encoding": {
             "x": {
                 "field": "column",
@@ -86,21 +101,54 @@ def lines_chart(table: Table) -> Spec:
                 "scale": {"domain": table["columns"]},
                 "axis": label_axis(table["columns"]) | {"labelFontSize": FONT_SIZE},
             },
-            "color": {
-                "field": "row",
-                "type": "nominal",
-                "scale": {"domain": table["rows"]},
-                "legend": _legend(columns=_columns(table["rows"])),
-            },
         },
-        "layer": [line, spread] if spreads else [line],
+        "layer": [*layers, *(_paper_layers(paper, y) if paper else [])],
+        "config": BELOW,
     }
+
+
+def _paper_points(table: Table, rows: Sequence[Spec]) -> Iterator[Spec]:
+    """Return the paper's numbers, each series once: rows that differ in ours may share it."""
+    drawn: dict[str, list[tuple[str, float]]] = {}
+    for name in table["rows"]:
+        own = [row for row in rows if row["row"] == name and row["paper"] is not None]
+        series = [(row["column"], row["paper"]) for row in own]
+        short = f"paper: {name.partition(',')[0]}"
+        if not own or drawn.get(short) == series:
+            continue
+        label = short if short not in drawn else f"paper: {name}"
+        drawn[label] = series
+        for row in own:
+            yield row | {"whose": PAPER, "value": row["paper"], "series": label}
+
+
+def _paper_layers(points: Sequence[Spec], y: Spec) -> list[Spec]:
+    """Draw the paper's lines; with points of its own a legend would not list dashes."""
+    names = list(dict.fromkeys(point["series"] for point in points))
+    dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
+    legend = _legend(columns=1, symbolType="stroke", symbolSize=400)
+    dash = {"field": "series", "type": "nominal", "legend": legend}
+    dash["scale"] = {"domain": names, "range": dashes}
+    series = {"field": "series", "type": "nominal", "title": "row"}
+    said = {"field": "said paper", "type": "nominal", "title": PAPER}
+    tips = [series, {"field": "column", "type": "nominal"}, said]
+    placed = {"y": {"field": "value", **y}, "tooltip": tips}
+    line = {"mark": {"type": "line", "color": GREY}, "encoding": placed | {"strokeDash": dash}}
+    detail = {"detail": {"field": "series", "type": "nominal"}}
+    dots: Spec = {"mark": {"type": "point", "filled": True, "color": GREY, "opacity": 1}}
+    dots["encoding"] = placed | detail
+    return [{"transform": [{"filter": "datum.whose != 'ours'"}]} | layer for layer in (line, dots)]
 
 
 def beside_chart(results: Sequence[Result]) -> Spec | None:
     """Draw every percentage against the paper's: on the dashed line they are equal."""
     points = [
-        row | {"experiment": result["title"], "table": table["title"]}
+        row
+        | {
+            "experiment": result["title"],
+            "table": table["title"],
+            "trained on": _regime(row, result),
+        }
         for result in results
         for table in result["tables"]
         if table["unit"] == "%"
@@ -109,7 +157,6 @@ def beside_chart(results: Sequence[Result]) -> Spec | None:
     ]
     if not points:
         return None
-    names = list(dict.fromkeys(point["experiment"] for point in points))
 
     def axis(whose: str, field: str) -> Spec:
         return {
@@ -121,12 +168,13 @@ def beside_chart(results: Sequence[Result]) -> Spec | None:
         }
 
     ends = [{"paper": at, "ours": at} for at in (0, 100)]
-    tips = [{"field": name, "type": "nominal"} for name in ("experiment", "table")]
+    tips = [{"field": name, "type": "nominal"} for name in ("experiment", "table", "trained on")]
     return {
         "description": f"{len(points)} of our numbers against the paper's. "
         "They are in the tables below.",
         "width": WIDTH,
         "height": 360,
+        "config": BELOW,
         "encoding": {"x": axis(PAPER, "paper"), "y": axis(OURS, "ours")},
         "layer": [
             {
@@ -137,22 +185,32 @@ def beside_chart(results: Sequence[Result]) -> Spec | None:
                 "data": {"values": points},
                 "mark": {"type": "point", "filled": True, "size": 70, "opacity": 0.85},
                 "encoding": {
-                    "color": {
-                        "field": "experiment",
-                        "type": "nominal",
-                        "scale": {"domain": names},
-                        "legend": _legend(columns=_columns(names)),
-                    },
-                    "shape": {
-                        "field": "experiment",
-                        "type": "nominal",
-                        "scale": {"domain": names},
-                        "legend": _legend(columns=_columns(names)),
-                    },
+                    "color": _category("trained on", points, REGIMES),
+                    "shape": _category("experiment", points, symbolFillColor=GREY),
                     "tooltip": [*tips, *_tooltip(points)],
                 },
             },
         ],
+    }
+
+
+def _regime(row: Spec, result: Result) -> str:
+    """Say how the training set is gone through: the names of Karel's models end in it."""
+    if not str(result["experiment"]).startswith("karel"):
+        return OTHER
+    ends = {", passes": PASSES, ", whole": WHOLE}
+    return next((text for end, text in ends.items() if row["row"].endswith(end)), STREAM)
+
+
+def _category(name: str, points: Sequence[Spec], names: Sequence[str] = (), **more: str) -> Spec:
+    """Tell points apart by a field; of its ``names`` the legend has those that are there."""
+    there = list(dict.fromkeys(point[name] for point in points))
+    listed = [each for each in names if each in there] or there
+    return {
+        "field": name,
+        "type": "nominal",
+        "scale": {"domain": list(names) or there},
+        "legend": _legend(columns=_columns(listed), values=listed, **more),
     }
 
 
