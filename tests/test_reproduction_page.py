@@ -146,6 +146,17 @@ def test_the_head_says_what_was_run_on_what_and_how_long(page: Parsed) -> None:
     assert "The original (smoke)" in short
 
 
+def test_the_words_of_karel_are_told_where_it_is_shown(page: Parsed) -> None:
+    head = page.text.partition("In short")[0]
+    assert "What the words mean" in head
+    for word in ("generalizes", "msr-test", "r_wall-r_marker-counts", "covered", "beyond"):
+        assert word in head
+    kinds = [attributes for name, attributes in page.elements if name == "details"]
+    assert "open" not in kinds[0]
+    other = Parsed(reproduction_page([result("calculator", "C", [])]))
+    assert "What the words mean" not in other.text
+
+
 def test_what_was_trained_and_tested_is_told(page: Parsed) -> None:
     trained = page.tables["What was trained"]
     assert trained[1] == [

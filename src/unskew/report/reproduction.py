@@ -22,6 +22,7 @@ from unskew.report.reproduction_words import (
     Table,
     check_result,
     duration,
+    is_karel,
     not_run,
     sentences,
     to_run,
@@ -38,6 +39,23 @@ ABOUT = (
     "says so."
 )
 RECREATED = "The original test set of Karel is recreated: the original data is lost."
+GLOSSARY = {
+    "generalizes": "the first candidate program makes all six outputs, the held-out one too",
+    "original test set, msr-test": "programs and worlds like those of the original dataset",
+    "uniform worlds": "their size, share of walls and share of markers are drawn uniformly",
+    "r_wall-r_marker-counts, narrow": "the share of cells that are walls, the share that hold "
+    "markers, and how many these hold: G mostly one or two, U one to nine evenly, A mostly eight "
+    "or nine",
+    "covered, every branch shown": "the shown worlds together take every branch of the program",
+    "whole, passes, stream": "how the training set is gone through: many times over a set as large "
+    "as the original’s (whole), many times over a small one (passes), or as an endless stream, "
+    "where a model’s name says neither",
+    "baseline": "a model trained on data like the original’s",
+    "uniform": "a model trained on uniform worlds",
+    "augmented": "the baseline, with programs of actions alone added to its data",
+    "beyond": "not in the paper: streams homogenized by what a program has (nesting, size, "
+    "control flow), mixed with the data of the others",
+}
 BESIDE = (
     "A point on the dashed line is as the paper has it; above it ours is higher. Higher is not "
     "always the better reproduction: where the paper’s baseline breaks, ours may not."
@@ -84,6 +102,7 @@ def reproduction_page(
     charts = _Charts()
     parts = [
         *_head(results),
+        _glossary() if any(map(is_karel, results)) else "",
         _contents(results, bool(tasks), bool(comparisons)),
         _in_short(results, charts),
         *(_experiment(i, result, tasks, charts) for i, result in enumerate(results)),
@@ -103,8 +122,7 @@ def _head(results: Sequence[Result]) -> Iterator[str]:
     yield '<p class="brand">unskew</p>'
     yield f"<h1>{TITLE}</h1>"
     yield f'<p class="sources">{PAPER}</p>'
-    is_karel = any(str(result["experiment"]).startswith("karel") for result in results)
-    about = f"{ABOUT} {RECREATED}" if is_karel else ABOUT
+    about = f"{ABOUT} {RECREATED}" if any(map(is_karel, results)) else ABOUT
     yield f'<div class="lead"><p>{about}</p>{_scales(results)}</div>'
     cells = [cell for result in results for table in result["tables"] for cell in to_run(table)]
     run = sum(cell["ours"] is not None for cell in cells)
@@ -125,6 +143,17 @@ def _head(results: Sequence[Result]) -> Iterator[str]:
         if text
     )
     yield f'<dl class="facts">{terms}</dl>'
+
+
+def _glossary() -> str:
+    terms = "".join(
+        f"<div><dt>{escape(term)}</dt><dd>{escape(text)}</dd></div>"
+        for term, text in GLOSSARY.items()
+    )
+    return (
+        "<details><summary>What the words mean</summary>"
+        f'<dl class="glossary">{terms}</dl></details>'
+    )
 
 
 def _seconds(results: Sequence[Result]) -> float:

@@ -13,6 +13,7 @@ from unskew.report.reproduction_words import (
     decimals,
     difference,
     interval,
+    is_karel,
     missing,
     number,
     seeds,
@@ -196,7 +197,7 @@ def beside_chart(results: Sequence[Result]) -> Spec | None:
 
 def _regime(row: Spec, result: Result) -> str:
     """Say how the training set is gone through: the names of Karel's models end in it."""
-    if not str(result["experiment"]).startswith("karel"):
+    if not is_karel(result):
         return OTHER
     ends = {", passes": PASSES, ", whole": WHOLE}
     return next((text for end, text in ends.items() if row["row"].endswith(end)), STREAM)

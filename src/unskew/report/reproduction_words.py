@@ -59,6 +59,11 @@ def _check(what: str, data: Mapping[str, Any], name: str) -> None:
         raise UnskewError(f"a {what} of {name} has no {missing[0]}; run the experiment again")
 
 
+def is_karel(result: Result) -> bool:
+    """Whether a result is one of Karel's experiments."""
+    return str(result["experiment"]).startswith("karel")
+
+
 def difference(cell: Cell, table: Table) -> float | None:
     """Return ours less the paper's; None where one is not there, or they are of other problems."""
     if cell["ours"] is None or cell["paper"] is None or _is_count(table):
