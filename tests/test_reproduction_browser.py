@@ -404,6 +404,26 @@ def test_a_box_that_scrolls_fades_where_there_is_more(browser: Browser, tmp_path
     page.close()
 
 
+@pytest.mark.parametrize("form", ["table", "heatmap", "lines"])
+def test_a_note_is_above_what_it_is_about_and_no_wider_than_a_phone(
+    browser: Browser, tmp_path: Path, form: str
+) -> None:
+    cells = [cell("baseline", name, 20.0, 30.0) for name in "abc"]
+    note = "whole: " + "x" * 200 + " over 1,116,854 examples."
+    one = table("Noted", ["baseline"], list("abc"), cells, form=form, note=note)
+    path = tmp_path / "note.html"
+    path.write_text(reproduction_page([result("x", "X", [one])]), encoding="utf-8")
+    page = opened(browser, path, PHONE).page
+    assert not page.evaluate(OVERFLOW)
+    said = page.get_by_text("over 1,116,854 examples").bounding_box()
+    below = page.locator("#experiment-0").locator("table:visible, .chart").first.bounding_box()
+    assert said is not None
+    assert below is not None
+    assert said["y"] + said["height"] <= below["y"]
+    assert said["x"] + said["width"] <= PHONE
+    page.close()
+
+
 def test_the_legend_of_a_wide_heatmap_is_seen_without_scrolling(
     browser: Browser, tmp_path: Path
 ) -> None:

@@ -393,7 +393,8 @@ def test_lines_have_the_rows_that_were_run_and_each_series_of_the_paper_once() -
     assert sum("stroke-dasharray" in line and GREY in line for line in lines) == 3
     assert len(lines) == 3 + 4
     symbols = re.findall(r'<path [^>]*d="M-10,0L10,0"[^>]*>', svg)
-    assert len({re.search(r'dasharray="([^"]*)"', symbol)[1] for symbol in symbols}) == 3  # type: ignore[index]
+    dashes = [dash for symbol in symbols for dash in re.findall(r'dasharray="(.*?)"', symbol)]
+    assert len(set(dashes)) == len(symbols) == 3
     assert all(f'stroke="{GREY}"' in symbol for symbol in symbols)
 
 
