@@ -310,6 +310,18 @@ def test_a_page_of_an_audit_and_one_of_no_improvement() -> None:
     assert "Further from uniform than before: length, depth." in worse
 
 
+def test_what_is_printed_alike_has_not_changed() -> None:
+    """6,000 and 6,001 of 10,000: the KL goes from 0.0201 to 0.0202, both written 0.020."""
+    one, other = (
+        audit(variable("depth", {0: zeros, 1: 10_000 - zeros}), label="d")
+        for zeros in (6_000, 6_001)
+    )
+    assert one.variables["depth"].kl != other.variables["depth"].kl
+    said = page(one.compare(other))
+    assert "0 of 1 variable came closer" in said
+    assert "Further from uniform" not in said
+
+
 def drawn(example: object) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg"><title>{example}</title></svg>'
 

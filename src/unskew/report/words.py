@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from unskew.auditing import ROUNDING, Audit, Comparison, VariableAudit, kl_removed
+from unskew.auditing import Audit, Comparison, VariableAudit, kl_removed
 from unskew.tally import DETAIL
 
 AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", "missing", "histogram")
@@ -164,9 +164,13 @@ def comparison_row(comparison: Comparison, name: str) -> dict[str, str]:
 
 def changes(comparison: Comparison) -> Iterator[str]:
     """Say in plain sentences how many variables improved, which did most, and what got worse."""
-    gains = {name: before.kl - after.kl for name, (before, after) in comparison.variables.items()}
-    better = [name for name, gain in gains.items() if gain > ROUNDING]
-    worse = [name for name, gain in gains.items() if gain < -ROUNDING]
+    # What is printed as the same has not changed.
+    gains = {
+        name: before.kl - after.kl if number(before.kl) != number(after.kl) else 0.0
+        for name, (before, after) in comparison.variables.items()
+    }
+    better = [name for name, gain in gains.items() if gain > 0]
+    worse = [name for name, gain in gains.items() if gain < 0]
     yield f"{len(better)} of {some(len(gains), 'variable')} came closer to uniform."
     if better:
         best = max(better, key=lambda name: gains[name])
