@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from unskew import Recipe, UnskewError, generate
+from unskew import Recipe, UnskewError, engines, generate
 from unskew.engines import _died, processes
 from unskew.parts import NOTES, finished_part
 
@@ -221,3 +221,48 @@ def test_no_workers_at_all_is_refused(tmp_path):
 def test_notes_lie_apart_from_the_data(whole):
     notes = [name for name in whole[SMALL.hash] if name.startswith(NOTES)]
     assert len(notes) == SMALL.shards
+
+
+SLOW = """
+import time
+from pathlib import Path
+from unskew import worker
+
+def write_bytes(path, data, plain=Path.write_bytes):
+    plain(path, data[:10])
+    time.sleep(60)
+
+Path.write_bytes = write_bytes
+worker.main()
+"""
+
+
+def test_a_worker_that_is_stopped_while_it_writes_leaves_nothing(tmp_path):
+    """It is given time to clear up, and takes little of it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    recipe = Recipe("calculator/dcfg", 100)
+    (tmp_path / "recipe.json").write_text(recipe.to_json())
+    task = json.dumps({"recipe": recipe.to_dict(), "folder": str(tmp_path)})
+    process.stdin.write(f"{task}\n0\n")
+    process.stdin.flush()
+    deadline = time.monotonic() + 30
+    while not list(tmp_path.rglob("*.part")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    engines._stop(process)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_a_worker_that_does_not_listen_is_killed(monkeypatch):
+    monkeypatch.setattr(engines, "SECONDS_TO_CLEAR_UP", 0.2)
+    deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"{deaf}; input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    process.stdout.readline()
+    engines._stop(process)
+    assert process.returncode == -signal.SIGKILL

@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, nullcontext, suppress
@@ -43,8 +44,7 @@ def processes(workers: int) -> Engine:
         try:
             yield from _numbers(done.get() for _ in indices)
         finally:
-            for worker in crew:
-                _stop(worker)
+            _stop(*crew)
 
     return run
 
@@ -78,6 +78,7 @@ def ray_cluster(address: str | None = None) -> Engine:
     return run
 
 
+SECONDS_TO_CLEAR_UP = 2.0  # that workers have when they are to end
 LAST_SECONDS = 10  # that a worker has to end when it no longer answers
 AT_ONCE = 1000  # parts that are handed to Ray at a time
 # Ray speaks HTTP/2: who sends its first words and a frame of settings gets one in answer.
@@ -198,13 +199,24 @@ def _start() -> subprocess.Popen[str]:
     )
 
 
-def _stop(worker: subprocess.Popen[str]) -> None:
-    worker.kill()
-    for pipe in (worker.stdin, worker.stdout, worker.stderr):
-        if pipe is not None:
-            with suppress(OSError):
-                pipe.close()
-    worker.wait()
+def _stop(*workers: subprocess.Popen[str]) -> None:
+    """End processes: each may remove what it was writing, but one that computes is not waited for.
+
+    What computes writes nothing, so nothing is left of it either.
+    """
+    for worker in workers:
+        worker.terminate()
+    until = time.monotonic() + SECONDS_TO_CLEAR_UP
+    for worker in workers:
+        try:
+            worker.wait(max(0.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            worker.kill()
+        for pipe in (worker.stdin, worker.stdout, worker.stderr):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+        worker.wait()
 
 
 def _feed(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import warnings
 from contextlib import suppress
@@ -22,7 +23,8 @@ from unskew.store import Place, place
 
 
 def main() -> None:
-    """Serve one parent until it has no more numbers."""
+    """Serve one parent until it has no more numbers, or says stop."""
+    signal.signal(signal.SIGTERM, _stop)
     questions, answers = _own_pipes()
     with suppress(BrokenPipeError), questions, answers:  # broken when the parent was killed
         task = json.loads(questions.readline() or "null")
@@ -32,6 +34,11 @@ def main() -> None:
         for line in questions:
             answers.write(json.dumps(answer(recipe, folder, int(line))) + "\n")
             answers.flush()
+
+
+def _stop(*_: object) -> None:
+    """End as any program does, so that what is half-written is removed on the way."""
+    sys.exit(128 + signal.SIGTERM)
 
 
 def _own_pipes() -> tuple[IO[str], IO[str]]:
