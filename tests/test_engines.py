@@ -257,6 +257,38 @@ def test_a_worker_that_is_stopped_while_it_writes_leaves_nothing(tmp_path):
     assert not list(tmp_path.rglob("*.part"))
 
 
+ENDING = """
+import atexit, sys, time
+from unskew import worker
+
+def end():
+    print("ending", file=sys.__stdout__, flush=True)
+    time.sleep(60)
+
+atexit.register(end)
+worker.main()
+"""
+
+
+def test_a_worker_that_is_stopped_while_it_ends_says_nothing(tmp_path):
+    """All is done and it is on its way out, as most are when they are stopped."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDING],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    recipe = Recipe("calculator/dcfg", 100)
+    (tmp_path / "recipe.json").write_text(recipe.to_json())
+    process.stdin.write(json.dumps({"recipe": recipe.to_dict(), "folder": str(tmp_path)}) + "\n0\n")
+    process.stdin.close()
+    assert json.loads(process.stdout.readline())["done"] == 0
+    assert process.stderr.readline() == "ending\n"  # its stdout is stderr by then
+    process.terminate()
+    assert process.stderr.read() == ""
+    assert process.wait() == -signal.SIGTERM
+    process.stdout.close()
+    process.stderr.close()
+
+
 def test_a_worker_that_does_not_listen_is_killed(monkeypatch):
     monkeypatch.setattr(engines, "SECONDS_TO_CLEAR_UP", 0.2)
     deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True)"

@@ -80,7 +80,7 @@ def test_where_nothing_else_fits_the_models_are_cut_into_several_tables():
 def test_the_range_of_seeds_is_said_not_that_of_their_mean():
     table = table_of(["a", "b"], paper=0.04)
     table["cells"][0]["ours"] = {"mean": 20.7, "low": 0, "high": 100, "values": [0.4, 40.9]}
-    assert "20.7 [0.4–40.9] (0.0)" in printed(table, 90)
+    assert "20.7 [0.4–40.9] (0.04)" in printed(table, 90)
     assert "20.7 (0.04)" in printed(table, 60)
 
 

@@ -24,16 +24,19 @@ from unskew.store import Place, place
 
 def main() -> None:
     """Serve one parent until it has no more numbers, or says stop."""
-    signal.signal(signal.SIGTERM, _stop)
     questions, answers = _own_pipes()
     with suppress(BrokenPipeError), questions, answers:  # broken when the parent was killed
         task = json.loads(questions.readline() or "null")
         if task is None:
             return
         recipe, folder = Recipe.from_dict(task["recipe"]), place(task["folder"])
-        for line in questions:
-            answers.write(json.dumps(answer(recipe, folder, int(line))) + "\n")
-            answers.flush()
+        signal.signal(signal.SIGTERM, _stop)
+        try:
+            for line in questions:
+                answers.write(json.dumps(answer(recipe, folder, int(line))) + "\n")
+                answers.flush()
+        finally:  # Python that is ending would print an exit that comes in its midst
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _stop(*_: object) -> None:

@@ -130,7 +130,7 @@ def _ranged(cell: dict[str, Any] | None, unit: str) -> str:
         return _short(cell, unit)
     ours, places = cell["ours"], _places(unit)
     ends = ours["values"] if len(ours["values"]) > 1 else (ours["low"], ours["high"])
-    paper = "" if cell["paper"] is None else f" ({cell['paper']:.{places}f})"
+    paper = "" if cell["paper"] is None else f" ({_short_number(cell['paper'], unit)})"
     return f"{ours['mean']:.{places}f} [{min(ends):.{places}f}–{max(ends):.{places}f}]{paper}"
 
 

@@ -46,7 +46,7 @@ GLOSSARY = {
     "r_wall-r_marker-counts, narrow": "the share of cells that are walls, the share that hold "
     "markers, and how many these hold: G mostly one or two, U one to nine evenly, A mostly eight "
     "or nine",
-    "covered, every branch shown": "the shown worlds together take every branch of the program",
+    "covered": "the shown worlds together take every branch of the program",
     "whole, passes, stream": "how the training set is gone through: many times over a set as large "
     "as the original’s (whole), many times over a small one (passes), or as an endless stream, "
     "where a model’s name says neither",
