@@ -1,25 +1,42 @@
 """The Karel tables of README and docs, made from the entries in results/karel; for docs.numbers."""
 
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
+from unskew.domains.karel.sources import TRIES
 from unskew.experiments import KAREL, load_experiment
+from unskew.experiments.karel import narrow_sets, original
 from unskew.experiments.karel.lab import Lab
+from unskew.experiments.karel.plan import GENERALIZES
 from unskew.experiments.karel.scales import SCALES
-from unskew.experiments.karel.trainings import training
+from unskew.experiments.karel.testing import ACTIONS, ORIGINAL, UNIFORM
+from unskew.experiments.karel.trainings import seeds_of, training
 from unskew.experiments.tables import cell_text
 
+
+def _narrow(paper: dict[str, float]) -> dict[str, float]:
+    """Name a row of table 1 by test set."""
+    return {f"narrow-{name}": number for name, number in paper.items()}
+
+
 ROOT = Path(__file__).parents[1]
+BEST = "beyond, wider"  # of those that were run
 WORK = ROOT / "results" / "karel"  # where the entries of the full scale lie
-SUMMARY = {  # the README's rows: the test set, and its column in table 1
-    "msr-test": ("original", "original test set"),
-    "uniform-test": ("uniform", "same programs, uniform worlds"),
-    "narrow-0.05-0.85-G": ("0.05-0.85-G", "few walls, many cells with one or two markers"),
-    "narrow-0.05-0.85-A": ("0.05-0.85-A", "few walls, many cells with eight or nine markers"),
-    "narrow-0.85-0.05-A": ("0.85-0.05-A", "many walls, few markers"),
-    "while-in-while-covered": ("", "a loop in a loop, both shown"),
-    "actions-test": ("", "one to eight actions, no loops"),
+SUMMARY = {  # the README's rows, by test set
+    ORIGINAL: "original test set",
+    UNIFORM: "same programs, uniform worlds",
+    "narrow-0.05-0.85-G": "few walls, many cells with one or two markers",
+    "narrow-0.05-0.85-A": "few walls, many cells with eight or nine markers",
+    "narrow-0.85-0.05-A": "many walls, few markers",
+    "while-in-while-covered": "a loop in a loop, both shown",
+    ACTIONS: "one to eight actions, no loops",
 }
+PAPER = {  # tables 1 and 2, and section 4.2
+    "baseline": {**original.PAPER, **_narrow(narrow_sets.BASELINE)},
+    "uniform": _narrow(narrow_sets.EVEN),
+}
+FULL = SCALES["full"]
 
 
 def results() -> dict[str, dict[str, Any]]:
@@ -32,8 +49,8 @@ def blocks() -> dict[str, str]:
     """Return the text of every block by name."""
     found = results()
     made = {name: _experiment(result) for name, result in found.items()}
-    made["karel-summary"] = _summary(found)
-    made["karel-few"] = _passes(found)
+    made["karel-summary"] = _summary()
+    made["karel-regimes"] = _regimes()
     made["karel-trainings"] = _trainings(found)
     made["karel-dropped"] = _dropped(found["karel-narrow-sets"]["tests"])
     return made
@@ -57,42 +74,57 @@ def _table(table: dict[str, Any]) -> str:
     return "\n".join(rows)
 
 
-def _summary(found: dict[str, dict[str, Any]]) -> str:
-    """The baseline, the uniform model and one for all of it, the paper's beside ours."""
-    (table_1,) = found["karel-narrow-sets"]["tables"]
-    beyond = found["karel-beyond"]["tables"][0]
-    ours = {(cell["row"], cell["column"]): cell for cell in beyond["cells"]}
-    papers = {(cell["row"], cell["column"]): cell["paper"] for cell in table_1["cells"]}
-    heads = {
-        "baseline": "baseline",
-        "uniform": "uniform worlds, 1 to 5 pairs shown",
-        "beyond": "several, [homogenized](docs/reproduction.md#one-model-for-all-of-it)",
-    }
-    rows = [f"| % solved, trained on: | {' | '.join(heads.values())} |", "|---" * 4 + "|"]
-    for test, (column, title) in SUMMARY.items():
-        each = (ours[model, test] | {"paper": papers.get((model, column))} for model in heads)
-        rows.append(f"| {title} | {' | '.join(cell_text(cell, '%') for cell in each)} |")
+def _summary() -> str:
+    """The paper's numbers beside ours in its regime and on a stream, and one model for all."""
+    passes = f"{FULL.whole_steps * FULL.batch / FULL.whole:.0f} passes"
+    heads = ["% solved"]
+    for kind in ("baseline", "uniform worlds"):
+        heads += [f"{kind}, paper", passes, "stream"]
+    heads.append("[beyond](docs/reproduction.md#one-model-for-all-of-it)")
+    rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for test, title in SUMMARY.items():
+        told = [title]
+        for kind, paper in PAPER.items():
+            number = f"{paper[test]:g}" if test in paper else ""
+            told += [number, _solved(f"{kind}, whole", test), _solved(kind, test)]
+        rows.append(f"| {' | '.join([*told, _solved(BEST, test)])} |")
     return "\n".join(rows)
 
 
-def _passes(found: dict[str, dict[str, Any]]) -> str:
-    """What many passes over a small set leave of the baseline."""
-    full = SCALES["full"]
-    cells = {
-        cell["column"]: cell["ours"]["mean"]
-        for cell in found["karel-narrow-sets"]["tables"][0]["cells"]
-        if cell["row"] == "baseline, passes" and cell["ours"] is not None
-    }
-    if not cells:
-        return ""
+def _solved(model: str, test: str) -> str:
+    """Say the mean over the seeds that were run, and their range."""
+    values = _values(model, test)
+    if not values:
+        return "–"
+    spread = f" ({min(values):.1f}–{max(values):.1f})" if len(values) > 1 else ""
+    return f"{mean(values):.1f}{spread}"
+
+
+def _values(model: str, test: str) -> list[float]:
+    """Return what each seed that was run solves of a test set, in percent."""
+    lab, found = Lab("full", WORK), []
+    for seed in seeds_of(model, FULL):
+        score = lab.known(training(model, FULL, seed)).get("scores", {}).get(test)
+        if score is not None:
+            share = score["shares"][GENERALIZES]
+            found.append(100 * share["hits"] / share["n"])
+    return found
+
+
+def _regimes() -> str:
+    """Say what the columns of the summary are, and what more passes over less data do."""
+    small = [mean(_values("baseline, passes", test)) for test in list(SUMMARY)[:5]]
+    told = ", ".join(f"{value:.1f}" for value in small[:-1]) + f" and {small[-1]:.1f}"
+    passed, streamed, short = (
+        f"{steps * FULL.batch / 1e6:.0f} M" for steps in (FULL.whole_steps, FULL.steps, FULL.short)
+    )
     return (
-        f"These models are trained on endless streams, of which every example is used at most "
-        f"{full.reuse} times. The same baseline after {full.short * full.batch // full.passed} "
-        f"passes over {full.passed:,} examples, an eighth of the paper's set, in half as many "
-        f"steps, solves "
-        f"{cells['original']:.1f}, {cells['uniform']:.1f}, {cells['0.05-0.85-G']:.1f}, "
-        f"{cells['0.05-0.85-A']:.1f} and {cells['0.85-0.05-A']:.1f} % of the first five: how often "
-        f"a set is seen matters as much as what is in it."
+        f"*Passes* go over a fixed set of {FULL.whole:,} examples, as large as the original "
+        f"({passed} examples seen, one seed); a *stream* is endless, each example used at most "
+        f"{FULL.reuse} times ({streamed}; where a range is given, the mean over seeds). After "
+        f"{FULL.short * FULL.batch // FULL.passed} passes over {FULL.passed:,} examples ({short}) "
+        f"the baseline solves {told} % of the first five: how often a set is seen matters as much "
+        f"as what is in it."
     )
 
 
@@ -102,9 +134,9 @@ def _dropped(tests: dict[str, dict[str, int]]) -> str:
     walled = "karel/narrow-0.85"
     walls = [n for name, n in left_out.items() if name.startswith(walled)]
     narrow = [n for name, n in left_out.items() if "narrow" in name and not name.startswith(walled)]
-    scores = Lab("full", WORK).known(training("baseline", SCALES["full"], 1))["scores"]
+    scores = Lab("full", WORK).known(training("baseline", FULL, 1))["scores"]
     return (
-        f"For some no valid worlds exist, or none are found in 20,000 draws each: "
+        f"For some no valid worlds exist, or none are found in {TRIES:,} draws each: "
         f"{left_out['karel/uniform-test']} of {tests['karel/msr-test']['tasks']:,} in the uniform "
         f"set, {min(narrow)} to {max(narrow)} in the narrow ones, {min(walls)} to {max(walls)} "
         f"where 85 % of the cells are walls. The report also gives the accuracy on the "

@@ -56,6 +56,9 @@ def test_the_papers_hundred_passes_are_kept_in_proportion():
     more = training("augmented, passes", FULL)
     assert [recipe.source for recipe in more.sets] == ["karel/msr", "karel/actions"]
     assert more.sets[1].n / more.sets[0].n == pytest.approx(400_000 / 1_116_854, rel=1e-4)
+    whole = training("augmented, whole", FULL)
+    assert [recipe.n for recipe in whole.sets] == [1_116_854, 400_000]
+    assert whole.steps == training("baseline, whole", FULL).steps
 
 
 def test_streams_leave_out_test_programs_only_where_they_say_so():
@@ -367,3 +370,6 @@ def test_a_training_is_what_it_says():
     assert isinstance(made, Training)
     assert "homogenized by" in made.data
     assert made.config.steps == FULL.steps
+    wider, longer = (training(f"beyond, {name}", FULL) for name in ("wider", "longer"))
+    assert replace(longer, steps=wider.steps).hash == wider.hash
+    assert longer.steps == FULL.whole_steps

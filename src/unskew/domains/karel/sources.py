@@ -56,6 +56,7 @@ CHUNK = 4096  # examples drawn at once: 13 MB of worlds
 # Original examples whose inputs are offered to action-only programs: two for each program, of
 # which it needs six worlds, but not fewer nor more than this.
 FEWEST, MOST = 1024, 8192
+TRIES = 20_000  # worlds drawn for a program before it is given up, unless another number is said
 POOL_TRIES = 20_000  # worlds offered to a program of actions, or to a given one
 PATIENCE = 2048  # programs in a row without worlds before it is given up
 
@@ -103,7 +104,7 @@ def msr(nested: Nested = ANY, pairs: Pairs_ = 6, branches: Branches = ANY) -> So
 
 
 def uniform(
-    nested: Nested = ANY, pairs: Pairs_ = 6, tries: Tries = 20_000, counts: Counts = "U"
+    nested: Nested = ANY, pairs: Pairs_ = 6, tries: Tries = TRIES, counts: Counts = "U"
 ) -> Source:
     """Original-like programs on uniform worlds, every branch taken: the paper's six steps."""
     return _covered((UNIFORM_WORLDS, 0.0, 0.0, COUNTS[counts]), nested, pairs, tries)
@@ -115,7 +116,7 @@ def narrow(
     counts: Counts = "U",
     nested: Nested = ANY,
     pairs: Pairs_ = 6,
-    tries: Tries = 20_000,
+    tries: Tries = TRIES,
 ) -> Source:
     """Original-like programs on worlds of fixed shares, every branch taken: the four steps."""
     if r_wall + r_marker > 1:

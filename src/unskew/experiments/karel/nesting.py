@@ -14,7 +14,14 @@ from unskew.experiments.karel.testing import COVERED, NESTED
 from unskew.experiments.karel.trainings import regimes
 
 PAPER = {"while-in-while": 0.64, "while-in-if": 2.23}
-MODELS = ("baseline, whole", "baseline, passes", "baseline", "uniform", "beyond", "beyond, wider")
+MODELS = (
+    "baseline, whole",
+    "baseline, passes",
+    "baseline",
+    "uniform",
+    "beyond, wider",
+    "beyond, longer",
+)
 
 
 def tables(scale: Scale) -> list[Table]:

@@ -176,12 +176,12 @@ def _ours(cell: Cell, entries: list[dict[str, Any]], *, percent: bool) -> dict[s
               if cell.by is None and cell.solved == GENERALIZES
               and score.get("common", {}).get("n")]  # fmt: skip
     return {
-        "mean": round(mean, 3),
-        "low": round(low, 3),
-        "high": round(high, 3),
-        "values": [round(value, 3) for value in values],
+        "mean": mean,
+        "low": low,
+        "high": high,
+        "values": values,
         "tasks": shares[0].n,
-        "common": round(sum(common) / len(common), 3) if common else None,
+        "common": sum(common) / len(common) if common else None,
     }
 
 
@@ -193,10 +193,10 @@ def _loss(cell: Cell, entries: list[dict[str, Any]]) -> dict[str, Any] | None:
     seeds = Estimate.of([score["loss"] for score in scores])
     several = len(scores) > 1
     return {
-        "mean": round(seeds.mean, 3),
-        "low": round(max(0.0, seeds.mean - seeds.half_width), 3) if several else None,
-        "high": round(seeds.mean + seeds.half_width, 3) if several else None,
-        "values": [round(value, 3) for value in seeds.values],
+        "mean": seeds.mean,
+        "low": max(0.0, seeds.mean - seeds.half_width) if several else None,
+        "high": seeds.mean + seeds.half_width if several else None,
+        "values": list(seeds.values),
         "tasks": scores[0]["tasks"],
         "common": None,
     }

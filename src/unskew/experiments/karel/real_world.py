@@ -12,8 +12,8 @@ PAPER = {
     "uniform, 5 pairs": 7,
     "baseline, 1 to 5 pairs": 12,
     "uniform": 11,  # trained with 1 to 5 pairs
-    "beyond": None,
     "beyond, wider": None,
+    "beyond, longer": None,
 }
 OTHERS = 36
 WAYS = {GENERALIZES: "first candidate", f"{GENERALIZES}, any": "any candidate of the beam"}
