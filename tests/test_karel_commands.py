@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.resources import files
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 import torch
 
 from unskew.cli import main
+from unskew.cli.karel_models import HELD_OUT, _held_out
 from unskew.cli.progress import told_if_long
 from unskew.domains.karel import from_picture, parse, run
 from unskew.domains.karel.world import from_json, to_json
@@ -169,6 +171,13 @@ def test_what_cannot_be_trained_is_refused(tmp_path, arguments, said):
     assert said in refusal("train", *arguments, "--batch", "4", "-o", tmp_path / "run")
 
 
+def test_a_run_is_checked_with_tasks_from_all_of_a_set():
+    """Those of `karel/actions-test` are in the order of their lengths."""
+    tasks = _held_out(SimpleNamespace(check="karel/actions-test"))
+    assert len(tasks.programs) == HELD_OUT
+    assert tasks.lengths().max() > tasks.lengths().min() + 5
+
+
 def test_a_recipe_says_it_all(tmp_path):
     (tmp_path / "r.json").write_text(Recipe("karel/msr", 5).to_json())
     few = ("--steps", "1", "-o", tmp_path / "run")
@@ -305,6 +314,7 @@ def test_the_shipped_model_is_small_and_solves_what_it_did():
 SLOW = """
 import sys, time
 from unskew.cli import main
+from unskew.cli.karel_models import HELD_OUT, _held_out
 from unskew.models import karel_run
 
 class Slow(karel_run.TrainingStep):

@@ -95,8 +95,9 @@ def test_the_committed_entries_are_of_models_that_there_are():
 
 
 def test_names_that_are_not_there_are_refused():
-    with pytest.raises(UnskewError, match="unknown model"):
-        training("basline", FULL)
+    for name in ("basline", "narrow 0.5-0.5-G", "uniform all", "msr "):
+        with pytest.raises(UnskewError, match="unknown model"):
+            training(name, FULL)
     with pytest.raises(UnskewError, match="unknown scale"):
         find_scale("huge")
     with pytest.raises(UnskewError, match="unknown experiment"):

@@ -331,6 +331,26 @@ def test_nothing_run_is_said() -> None:
     assert "0 of 4 run" in text
 
 
+def test_a_heatmap_leaves_out_what_was_not_run() -> None:
+    cells = [cell(model, name, None, 50.0) for model in ("a", "b") for name in SETS]
+    cells += [cell("c", name, None, None) for name in SETS]
+    cells[1] = cell("a", SETS[1], None, None)
+    drawn = table_heatmap(table("Half", ["a", "b", "c"], SETS, cells, form="heatmap"))
+    values = drawn["data"]["values"]
+    assert {value["row"] for value in values} == {"a", "b"}
+    assert len(values) == 2 * len(SETS)  # a on the second set was not run, but both have others
+    domains = [drawn["encoding"][axis]["scale"]["domain"] for axis in "xy"]
+    assert sorted(domains, key=len) == [["a", "b"], list(SETS)]
+
+
+def test_times_of_models_that_were_trained_side_by_side_are_said_to_be_added_up() -> None:
+    results = everything()
+    assert "added up" not in Parsed(reproduction_page(results)).text
+    for training in results[0]["trainings"]:
+        training["at_once"] = 2
+    assert "added up, some side by side" in Parsed(reproduction_page(results)).text
+
+
 def test_signs_and_times() -> None:
     assert [signed(1.25, 1), signed(-0.04, 1), signed(-3.0, 0)] == ["+1.2", "0.0", "−3"]
     assert [duration(59.6), duration(61), duration(7384)] == ["1 min 0 s", "1 min 1 s", "2 h 3 min"]

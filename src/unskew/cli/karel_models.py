@@ -169,15 +169,15 @@ def _stream_recipe(options: TrainOptions, name: str) -> Recipe:
 
 
 def _held_out(options: TrainOptions) -> Tasks:
-    """Return the tasks that a run is checked with."""
+    """Return the tasks that a run is checked with: of a longer set, evenly spaced ones."""
     import numpy as np
 
     from unskew.domains.karel.examples import INPUTS, world_numbers
     from unskew.models.karel_data import Tasks
-    from unskew.models.karel_reading import read_examples
+    from unskew.models.karel_reading import read_scored
 
     name = options.check or "karel/msr-val"
-    examples = read_examples(name, HELD_OUT)
+    examples = read_scored(name, HELD_OUT).examples
     pairs = np.unique(world_numbers(examples, INPUTS)).tolist()
     if len(pairs) > 1:
         raise UnskewError(

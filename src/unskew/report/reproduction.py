@@ -130,7 +130,7 @@ def _head(results: Sequence[Result]) -> Iterator[str]:
     facts = {
         "Experiments": str(len(results)),
         "Numbers": f"{run:,} of {len(cells):,} run, {beside:,} beside the paper’s",
-        "Time": duration(_seconds(results)),
+        "Time": _time(results),
         "Hardware": _distinct(results, "hardware"),
         "Version": _distinct(results, "unskew"),
         "Source": _distinct(results, "source_sha256"),
@@ -156,15 +156,15 @@ def _glossary() -> str:
     )
 
 
-def _seconds(results: Sequence[Result]) -> float:
+def _time(results: Sequence[Result]) -> str:
     """Add up what was trained, each model once however many experiments share it."""
     trained = {
-        each["hash"]: float(each["seconds"])
-        for result in results
-        for each in result.get("trainings") or ()
-    }
+        each["hash"]: each for result in results for each in result.get("trainings") or ()
+    }.values()
     others = (float(result["seconds"]) for result in results if not result.get("trainings"))
-    return sum(trained.values()) + sum(others)
+    seconds = sum(float(each["seconds"]) for each in trained) + sum(others)
+    beside = any(int(each.get("at_once", 1)) > 1 for each in trained)
+    return duration(seconds) + (" added up, some side by side" if beside else "")
 
 
 def _scales(results: Sequence[Result]) -> str:

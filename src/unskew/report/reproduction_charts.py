@@ -36,9 +36,15 @@ BELOW = {"legend": {"layout": {"top": {"direction": "vertical", "anchor": "start
 
 
 def table_heatmap(table: Table) -> Spec:
-    """Draw a table as a grid, its shorter side across as in the table below it."""
-    rows = [row | {"value": row["ours"]} for row in _rows(table)]
-    sides = [("column", table["columns"]), ("row", table["rows"])]
+    """Draw a table as a grid, its shorter side across as in the table below it.
+
+    Models of which nothing was run are left to the table.
+    """
+    found = [row | {"value": row["ours"]} for row in _rows(table)]
+    was_run = {row["row"] for row in found if row["ours"] is not None}
+    models = [name for name in table["rows"] if name in was_run]
+    rows = [row for row in found if row["row"] in was_run]
+    sides = [("column", table["columns"]), ("row", models)]
     across, down = sorted(sides, key=lambda side: len(side[1]))
     places = {
         axis: {"field": name, "type": "nominal", "title": None, "scale": {"domain": names}}

@@ -77,14 +77,14 @@ Make = Callable[[Scale, int], Training]
 
 def training(name: str, scale: Scale, seed: int = 0) -> Training:
     """Return a model of the experiments by name."""
-    if name not in TRAININGS and not name.startswith(("narrow ", "msr ", "uniform ")):
-        raise unknown("model", name, TRAININGS)
     if name in TRAININGS:
         return replace(TRAININGS[name](scale, seed), name=name)
     kind, _, rest = name.partition(" ")
-    if kind == "narrow":
+    if kind == "narrow" and (rest in ("msr", "uniform") or f"narrow-{rest}" in RECIPES):
         return replace(_narrow(rest, scale, seed), name=name)
-    return replace(_sized(kind, rest, scale, seed), name=name)
+    if kind in ("msr", "uniform") and (rest == "stream" or rest.replace(",", "").isdigit()):
+        return replace(_sized(kind, rest, scale, seed), name=name)
+    raise unknown("model", name, TRAININGS)
 
 
 def seeds_of(name: str, scale: Scale) -> range:
