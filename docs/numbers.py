@@ -47,6 +47,7 @@ def blocks() -> dict[str, str]:
         "karel-cuda": _cuda(_result("karel_cuda")),
         "gym-skew": _gym_skew(_result("reasoning_gym")),
         "gym-gcd": _gym_gcd(_result("reasoning_gym")),
+        "gym-summary": _gym_summary(_result("reasoning_gym")),
         "gym-lcm": _gym_lcm(_result("reasoning_gym")),
         **karel_numbers.blocks(),
         **synthesizer_numbers.blocks(),
@@ -127,6 +128,18 @@ def _gym_gcd(result: dict[str, Any]) -> str:
     }
     rows = [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     return "\n".join([*rows, *(f"| {name} | {' | '.join(c)} |" for name, c in lines.items())])
+
+
+def _gym_summary(result: dict[str, Any]) -> str:
+    """One task of the library, as it is and homogenized, in a sentence."""
+    before, (epsilon, after) = result["ours"]["gcd"], next(iter(result["gcd"].items()))
+    return (
+        f"Of {before['rows']:,} `gcd` tasks {_percent(before['commonest_share'])} have the answer "
+        f"{before['commonest']}, and {_percent(before['answers_above_10'])} an answer above 10. "
+        f"Homogenized by the answer (ε = {epsilon}), {_percent(after['commonest_share'])} and "
+        f"{_percent(after['answers_above_10'])} have, at {after['cost']:.1f} draws for each one "
+        f"kept."
+    )
 
 
 def _gym_lcm(result: dict[str, Any]) -> str:

@@ -93,6 +93,9 @@ def _spelt(option: Any, *, long: bool = True) -> str:
 def _help(parameter: Any) -> str:
     """Return the help, with the default where it is one that a person would give."""
     text = str(parameter.help).replace("|", "\\|")
+    said = getattr(parameter, "show_default", None)
+    if isinstance(said, str):
+        return f"{text} Default: {said}."
     silent = parameter.default is None or parameter.default is False or parameter.required
     return text if silent else f"{text} Default: `{parameter.default}`."
 

@@ -23,7 +23,9 @@ def convert(
         str | None,
         typer.Option("--as", metavar="FORM", help="records: the original Karel dataset's JSONL."),
     ] = None,
-    n: Annotated[int | None, typer.Option("-n", help="Examples to read; all of what ends.")] = None,
+    n: Annotated[
+        int | None, typer.Option("-n", help="Examples to read.", show_default="all of what ends")
+    ] = None,
     seed: Seed = 0,
     settings: Settings = None,
     as_json: Json = False,

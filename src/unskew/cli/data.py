@@ -54,7 +54,10 @@ def audit(
     ],
     by: By = None,
     n: Annotated[
-        int | None, typer.Option("-n", help="Examples to read; 100,000 of a source, all of a file.")
+        int | None,
+        typer.Option(
+            "-n", help="Examples to read.", show_default="100,000 of a source, all of a file"
+        ),
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
@@ -87,7 +90,7 @@ def audit(
 def show(
     target: Annotated[str, typer.Argument(help="A source, a dataset, a file, or module:function.")],
     n: Annotated[
-        int | None, typer.Option("-n", help="How many examples; 5, one with --trace.")
+        int | None, typer.Option("-n", help="How many examples.", show_default="5, with --trace 1")
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,

@@ -25,17 +25,23 @@ def generate(
     output: Annotated[
         str, typer.Option("-o", "--output", help="Folder of the dataset, or s3://bucket/prefix.")
     ],
-    n: Annotated[int | None, typer.Option("-n", help="Examples to keep; 10,000.")] = None,
+    n: Annotated[
+        int | None, typer.Option("-n", help="Examples to keep.", show_default="10,000")
+    ] = None,
     homogenize: Homogenize = None,
     epsilon: Annotated[
         float | None,
-        typer.Option("--epsilon", help="Smaller is closer to uniform and dearer; 0.025."),
+        typer.Option(
+            "--epsilon", help="Smaller is closer to uniform and dearer.", show_default="0.025"
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed; 0.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed.", show_default="0")] = None,
     settings: Settings = None,
     shard_size: Annotated[
         int | None,
-        typer.Option("--shard-size", help="Examples a part, homogenized on its own; 65,536."),
+        typer.Option(
+            "--shard-size", help="Examples a part, homogenized on its own.", show_default="65,536"
+        ),
     ] = None,
     splits: Annotated[
         list[str] | None,
@@ -58,13 +64,15 @@ def generate(
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", help="Processes; as many as there are cores.")
+        int | None,
+        typer.Option("--workers", help="Processes.", show_default="as many as there are cores"),
     ] = None,
     engine: Annotated[
         str, typer.Option("--engine", help="local, or ray: parts are made on a Ray cluster.")
     ] = "local",
     address: Annotated[
-        str | None, typer.Option("--address", help="Of the Ray cluster; this machine.")
+        str | None,
+        typer.Option("--address", help="Of the Ray cluster.", show_default="this machine"),
     ] = None,
     as_json: Json = False,
 ) -> None:

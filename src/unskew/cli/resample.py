@@ -27,7 +27,11 @@ def resample(
     output: Annotated[Path, typer.Option("-o", "--output", help="A .parquet or .jsonl file.")],
     n: Annotated[
         int | None,
-        typer.Option("-n", help="Examples; as many as epsilon allows, or as DATA has if repeated."),
+        typer.Option(
+            "-n",
+            help="Examples.",
+            show_default="as many as epsilon allows, or as DATA has if repeated",
+        ),
     ] = None,
     epsilon: Annotated[
         float, typer.Option("--epsilon", help="Smaller is closer to uniform and leaves fewer.")

@@ -31,40 +31,46 @@ MIXTURE = tuple(f"calculator/{name}" for name in ("t2t", "dcfg", "rcfg", "bal"))
 def train(
     datasets: Annotated[
         list[str],
-        typer.Argument(help="Datasets or files, one after another; of Karel, or sources."),
+        typer.Argument(help="Datasets or files, one after another; for Karel also sources."),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the run.")],
     minutes: Annotated[
-        float | None, typer.Option(help="Train so long; of Karel. The rate falls to its end.")
+        float | None, typer.Option(help="Karel: train for so long; the rate falls to its end.")
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(help="Optimizer steps; of the Calculator 2,000.")
+        int | None, typer.Option(help="Optimizer steps.", show_default="Calculator: 2,000")
     ] = None,
-    batch: Annotated[int | None, typer.Option(help="Examples a step; 128, of Karel 2,048.")] = None,
+    batch: Annotated[
+        int | None, typer.Option(help="Examples a step.", show_default="128, Karel: 2,048")
+    ] = None,
     rate: Annotated[
-        float | None, typer.Option(help="Peak learning rate; 0.002, of Karel 0.001.")
+        float | None, typer.Option(help="Peak learning rate.", show_default="0.002, Karel: 0.001")
     ] = None,
     seed: Seed = 0,
     hidden: Annotated[
-        int | None, typer.Option(help="Calculator: size of the LSTM's state; 128.")
+        int | None, typer.Option(help="Calculator: size of the LSTM's state.", show_default="128")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(help="Calculator: models side by side, one a seed; 1.")
+        int | None,
+        typer.Option(help="Calculator: models side by side, one a seed.", show_default="1"),
     ] = None,
     max_length: Annotated[
-        int | None, typer.Option(help="Calculator: longest expression that is read; 64.")
+        int | None,
+        typer.Option(help="Calculator: longest expression that is read.", show_default="64"),
     ] = None,
     shown: Annotated[
         str | None, typer.Option(help="Karel: pairs shown, 5, or 1-5: drawn anew for each batch.")
     ] = None,
     pair: Annotated[
-        int | None, typer.Option(help="Karel: size of a pair's embedding; 512.")
+        int | None, typer.Option(help="Karel: size of a pair's embedding.", show_default="512")
     ] = None,
     reuse: Annotated[
-        int | None, typer.Option(help="Karel: how often each example of a stream is used; 1.")
+        int | None,
+        typer.Option(help="Karel: how often each example of a stream is used.", show_default="1"),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(help="Karel: processes that make a stream; all cores but one.")
+        int | None,
+        typer.Option(help="Karel: processes that make a stream.", show_default="all cores but one"),
     ] = None,
     exclude: Exclude = None,
     exclude_nothing: Annotated[
@@ -75,7 +81,8 @@ def train(
         ),
     ] = False,
     check: Annotated[
-        str | None, typer.Option(help="Karel: what the run is checked with; karel/msr-val.")
+        str | None,
+        typer.Option(help="Karel: what the run is checked with.", show_default="karel/msr-val"),
     ] = None,
     settings: Settings = None,
     homogenize: Homogenize = None,
@@ -187,7 +194,7 @@ def evaluate(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Sources, datasets, files; of Karel named recipes too. Left out, the "
+            help="Sources, datasets, files; for Karel also named recipes. Left out, the "
             "Calculator's equal mixture, or Karel's original test set."
         ),
     ] = None,
@@ -196,13 +203,19 @@ def evaluate(
     ] = None,
     n: Annotated[
         int | None,
-        typer.Option("-n", help="Examples of each, evenly spaced; all, of a source 10,000."),
+        typer.Option(
+            "-n", help="Examples of each, evenly spaced.", show_default="all, of a source 10,000"
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the sources' draws.")] = 10_000,
-    beam: Annotated[int | None, typer.Option(help="Karel: candidates, 1 to 64; 8.")] = None,
+    beam: Annotated[
+        int | None, typer.Option(help="Karel: candidates, 1 to 64.", show_default="8")
+    ] = None,
     shown: Annotated[
         int | None,
-        typer.Option(help="Karel: pairs shown; 5, or all of an example that has fewer."),
+        typer.Option(
+            help="Karel: pairs shown.", show_default="5, or all of an example that has fewer"
+        ),
     ] = None,
     by: Annotated[
         list[str] | None,
@@ -285,7 +298,8 @@ def synthesize(
         Path, typer.Argument(help="A text file: one to five worlds before and after, as pictures.")
     ],
     run: Annotated[
-        Path | None, typer.Option(help="A run, or a model's file; the model that is shipped.")
+        Path | None,
+        typer.Option(help="A run, or a model's file.", show_default="the model that is shipped"),
     ] = None,
     beam: Annotated[int, typer.Option(help="Candidates, 1 to 64.")] = 64,
     top: Annotated[int, typer.Option(help="Programs to print at most.")] = 3,
