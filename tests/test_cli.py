@@ -227,12 +227,21 @@ def test_a_folder_of_another_recipe_is_left_alone(run, here):
     assert before == {p: p.read_bytes() for p in (here / "d").rglob("*") if p.is_file()}
 
 
-def test_health_warnings_are_one_line_on_stderr(run, here):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_warning_of_every_part_is_said_once(run, here, workers):
     (here / "wide.py").write_text(
         "import unskew\ndef draw(rng): return int(rng.integers(3))\n"
         "value = unskew.over(lambda x: x, range(5))\n"
-        "def measured(example): return value\n"
     )
+    code, _, err = run(
+        "generate", "wide:draw", "--homogenize", "wide:value", "-n", 4000, "--shard-size", 1000,
+        "--workers", workers, "-o", f"d{workers}",
+    )  # fmt: skip
+    assert code == 0
+    assert err.count("never took") == 1, err
+
+
+def test_health_warnings_are_one_line_on_stderr(run, here):
     code, out, err = run(
         "generate", "mine:draw", "--homogenize", "builtins:len", "--epsilon", "0.0001",
         "-n", 3000, "-o", "d",
@@ -304,7 +313,8 @@ def test_ctrl_c_leaves_nothing_half_written_and_the_run_goes_on(tmp_path: Path):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     # What goes before it is progress, where the run took long enough to report any.
-    assert err.splitlines()[-1] == "stopped; nothing is left half-written"
+    last = "stopped; nothing is left half-written; the same command goes on"
+    assert err.splitlines()[-1] == last
     assert all(line.startswith("generating ") for line in err.splitlines()[:-1])
     assert not list(folder.rglob("*.part"))
     assert not (folder / "manifest.json").exists()
@@ -321,7 +331,16 @@ def test_plain_progress_is_a_line_now_and_then(capsys, monkeypatch):
         for _ in range(4):
             advance(10, "fine")
     lines = capsys.readouterr().err.splitlines()
-    assert lines == ["counting: 20 of 100, 10 s left fine", "counting: 40 of 100, 20 s left fine"]
+    assert lines == ["counting: 20 of 100, 12 s left fine", "counting: 40 of 100, 24 s left fine"]
+
+
+def test_what_an_earlier_run_did_is_not_counted_as_speed(capsys, monkeypatch):
+    now = iter([0.0, 0.1, 3.1])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    with progress.progress("going on", 100) as advance:
+        advance(90)
+        advance(1)
+    assert capsys.readouterr().err == "going on: 91 of 100, 27 s left\n"
 
 
 def test_a_small_terminal_still_works(here):

@@ -524,3 +524,28 @@ def test_a_recipe_file_that_is_no_recipe_is_refused(text: str, tmp_path: Path) -
         Recipe.read(tmp_path / "recipe.json")
     with pytest.raises(UnskewError, match=r"recipe .*missing\.json cannot be read"):
         Recipe.read(tmp_path / "missing.json")
+
+
+def test_the_card_counts_values_that_json_does_not_have(tmp_path: Path, monkeypatch: Any) -> None:
+    """An infinity and members of an Enum are texts in the notes of parts."""
+    (tmp_path / "coins.py").write_text(
+        "import enum, math\n"
+        "import unskew\n"
+        "Side = enum.Enum('Side', ['HEADS', 'TAILS'])\n"
+        "def draw(rng): return int(rng.integers(2))\n"
+        "far = unskew.over(lambda x: math.inf if x else 0.0, [0.0, math.inf])\n"
+        "side = unskew.over(lambda x: Side.TAILS if x else Side.HEADS, list(Side))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    for name in ("far", "side"):
+        recipe = Recipe("coins:draw", 400, homogenize=(f"coins:{name}",), seed=3)
+        made = generate(recipe, tmp_path / name)
+        row = next(
+            line
+            for line in (made.folder / "README.md").read_text().splitlines()
+            if line.startswith(f"| `coins:{name}")
+        )
+        cells = [cell.strip() for cell in row.split("|")]
+        assert cells[3] == "2 of 2"
+        assert float(cells[5].lstrip("<")) < 0.1, "the coin is fair"
+        assert cells[7] == "none"

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from unskew import Recipe, UnskewError, generate, generation, keys
+from unskew.domains.karel.recipes import problem_table
 from unskew.engines import processes
 from unskew.generation import make, shard
 from unskew.inputs import RECORD, content_of
@@ -269,3 +270,18 @@ def test_a_bad_row_of_a_part(inputs):
         UnskewError, match=r"^base/data/train-00001-of-00003\.parquet row 3: 'jump'"
     ):
         generate(recipe_with("given", "base"), "made")
+
+
+def test_a_recipe_that_leaves_rows_out_is_no_beginning(tmp_path):
+    """Its shards have fewer rows than they are asked for: rows would be taken twice."""
+    recipe = Recipe("karel/narrow", 100, given="karel/uniform-train")
+    with pytest.raises(UnskewError, match="generate it first, and give its folder"):
+        generate(recipe, tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_table_is_known_by_its_rows(monkeypatch):
+    before = content_of("karel/problems")
+    tables = {"problems": lambda: problem_table().slice(0, 40)}
+    monkeypatch.setattr("unskew.inputs.find_table", lambda name: tables.get(name.partition("/")[2]))
+    assert content_of("karel/problems") != before

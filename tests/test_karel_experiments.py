@@ -1,6 +1,7 @@
 """The Karel experiments: the paper's numbers as data, what is trained, and a run at smoke scale."""
 
 import json
+import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -267,6 +268,44 @@ def test_scores_of_a_model_that_was_trained_again_are_made_again(result, work, t
     assert sorted(found["scores"]) == ["actions-test", "msr-test", "problems"]
     assert found["scores"]["msr-test"]["loss"] < 10
     assert found["weights"] != "others"
+
+
+def test_an_entry_tells_what_trained_the_model_not_what_scores_it(work, result, tmp_path):
+    made = training("baseline", SMOKE)
+    trained = work / "runs" / made.hash
+    (tmp_path / "runs").mkdir()
+    copy = tmp_path / "runs" / made.hash
+    shutil.copytree(trained, copy)
+    said = json.loads((copy / labs.MADE_BY).read_text())
+    (copy / labs.MADE_BY).write_text(json.dumps(said | {"hardware": "another machine"}))
+    found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
+    assert found["provenance"] == said | {"hardware": "another machine"}
+    assert entry(work, "baseline")["provenance"] == said
+
+
+def test_a_run_that_does_not_say_what_trained_it_is_of_unknown_origin(work, result, tmp_path):
+    made = training("baseline", SMOKE)
+    shutil.copytree(work / "runs" / made.hash, tmp_path / "runs" / made.hash)
+    (tmp_path / "runs" / made.hash / labs.MADE_BY).unlink()
+    found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
+    assert found["provenance"]["hardware"] == "unknown"
+
+
+def test_a_test_set_is_known_by_its_content(monkeypatch):
+    """Also where it is a table, or made of one: their names stay while their rows change."""
+    names = ("problems", "actions-test", "msr-test")
+    before = [testing.TestSets(FULL).label(name) for name in names]
+    testing._content.cache_clear()
+    tables = {name: lambda table=table: table().slice(1, 10**6) for name, table in TABLES.items()}
+    monkeypatch.setattr("unskew.experiments.karel.testing.find_table", tables_of(tables))
+    monkeypatch.setattr("unskew.inputs.find_table", tables_of(tables))
+    after = [testing.TestSets(FULL).label(name) for name in names]
+    testing._content.cache_clear()
+    assert [old != new for old, new in zip(before, after, strict=True)] == [True, True, False]
+
+
+def tables_of(tables):
+    return lambda name: tables.get(name.removeprefix("karel/"))
 
 
 def test_an_exam_is_known_by_its_key():

@@ -3,6 +3,7 @@
 import io
 import json
 import signal
+import threading
 import time
 from dataclasses import replace
 
@@ -78,12 +79,45 @@ def test_a_process_that_is_killed_is_noticed():
             feed.take(50 * BLOCK)
 
 
-def test_no_process_is_left_behind():
+def test_no_process_and_no_thread_is_left_behind():
+    """Readers wait for a place in their queues when it is closed: they are ahead."""
+    before = set(threading.enumerate())
     with Feed(RECIPE, 2) as feed:
         feed.take(10)
+        deadline = time.monotonic() + 60
+        while not all(ready.full() for ready in feed._queues) and time.monotonic() < deadline:
+            time.sleep(0.05)
         crew = list(feed._crew)
-    time.sleep(0.1)
     assert all(process.poll() is not None for process in crew)
+    assert set(threading.enumerate()) <= before
+
+
+def test_who_waits_when_it_is_closed_hears_of_it():
+    feed = Feed(RECIPE, 1)
+    feed.close()
+    with pytest.raises(UnskewError, match="closed"):
+        feed.take(10)
+
+
+def test_what_a_variable_prints_does_not_come_between(tmp_path, monkeypatch):
+    (tmp_path / "loud.py").write_text(
+        "def size(example):\n    print('debug', example['program'][:1])\n    return 1\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    loud = Recipe("karel/actions", 1, {"max_length": 3}, homogenize=("loud:size",), seed=5)
+    with Feed(loud, 1) as feed:
+        programs, _ = feed.take(100)
+    assert len(programs) == 100
+
+
+def test_what_cannot_be_read_is_told(monkeypatch):
+    def broken(_):
+        raise MemoryError
+
+    monkeypatch.setattr(karel_feed, "receive", broken)
+    with Feed(RECIPE, 1) as feed, pytest.raises(UnskewError, match="MemoryError"):
+        feed.take(10)
 
 
 # Mixtures.
@@ -149,10 +183,8 @@ def test_a_block_of_which_nothing_is_kept_is_sent_as_such(monkeypatch):
 
     monkeypatch.setattr(Stream, "block", block)
     task = {"recipe": ACTIONS.to_dict(), "pilot": None, "block": 0, "parts": 1}
-    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps(task) + "\n"))
     out = io.BytesIO()
-    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(out))
-    karel_feeder.main()
+    karel_feeder.serve(io.BytesIO(json.dumps(task).encode() + b"\n"), out)
     frames = io.BytesIO(out.getvalue())
     sizes = [len(karel_feeder.receive(frames)[0]) for _ in range(2)]
     assert sizes == [0, 5]

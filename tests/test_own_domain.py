@@ -10,7 +10,6 @@ import pytest
 
 import unskew
 from unskew import Domain, Recipe, UnskewError, generate
-from unskew.generation import make
 from unskew.names import domain_of, find_source
 from unskew.verifying import verify
 
@@ -99,9 +98,9 @@ def test_homogenize_by_the_domains_variable(own):
 
 def test_verify_checks_every_row(own):
     generate(Recipe("own_domain:words", 200, homogenize=("long",)), "made")
-    assert verify("made", make=make).faults == []
+    assert verify("made").faults == []
     generate(Recipe("own_domain:lies", 200), "wrong")
-    (fault,) = verify("wrong", make=make).faults
+    (fault,) = verify("wrong").faults
     assert "200 rows are wrong" in fault
 
 
@@ -121,10 +120,10 @@ def test_splits_and_repeats_go_by_the_key(own):
     }
     assert all(words.values())
     assert not words["train"] & words["test"]
-    assert verify("made", make=make).faults == []
+    assert verify("made").faults == []
     once = generate(Recipe("own_domain:words", 300, distinct=True, shard_size=100), "once")
     assert len(once) < 150
-    assert verify("once", make=make).faults == []
+    assert verify("once").faults == []
 
 
 def test_without_the_module_keys_are_not_compared_and_that_is_said(own, monkeypatch):
@@ -132,10 +131,28 @@ def test_without_the_module_keys_are_not_compared_and_that_is_said(own, monkeypa
     Path("own_domain.py").unlink()
     shutil.rmtree("__pycache__", ignore_errors=True)
     monkeypatch.delitem(sys.modules, "own_domain")
-    found = verify("made", make=make)
+    found = verify("made")
     assert found.faults == []
     assert [line.split(":")[0] for line in found.skipped] == [
         "no part was made again",
         "keys were not compared",
     ]
     assert unskew.audit(made, by="length").n == 300
+
+
+def test_a_function_that_is_called_like_a_domain_is_ones_own():
+    def calculator(rng):
+        return {"a": int(rng.integers(3))}
+
+    assert set(unskew.audit(calculator, n=50).variables) == {"a"}
+    assert next(unskew.homogenize(calculator, by="a", seed=0)).keys() == {"a"}
+    assert domain_of("calculator") is None
+    assert domain_of("calculator/dcfg") is not None
+
+
+def test_settings_are_those_of_a_source_that_is_named():
+    long = unskew.homogenize("calculator/bal", "length", settings={"min_depth": 4})
+    assert min(len(next(long)["expression"]) for _ in range(20)) > 15
+    for use in (unskew.homogenize, unskew.audit):
+        with pytest.raises(UnskewError, match="only a source that is named takes any"):
+            use(lambda rng: int(rng.integers(3)), by={"v": int}, settings={"p": 1})

@@ -445,3 +445,9 @@ def test_codes_agree_with_a_dict_whatever_the_batches(
 def test_a_long_list_of_values_is_shown_without_its_middle() -> None:
     assert describe([1, 2, 3]) == "1, 2, 3"
     assert describe(list(range(20))) == "0, 1, 2, 3, 4, 5, 6, … (12 more), 19"
+
+
+def test_numbers_of_two_kinds_are_called_so() -> None:
+    mixed = clip(lambda e: e or True, 0, 3)
+    with pytest.raises(UnskewError, match="gave values of bool and int; measure numbers of one"):
+        mixed.measure(Batch.of([0, 1, 2, 0]))

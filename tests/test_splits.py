@@ -18,10 +18,11 @@ from unskew.cli import app
 from unskew.dataset import read_parquet
 from unskew.engines import processes
 from unskew.generation import make
-from unskew.keys import OTHER_SPLIT, REPEATED, excluded_keys, key_hashes
+from unskew.keys import OTHER_SPLIT, REPEATED, excluded_keys, key_hashes, restricted
 from unskew.names import domain_of, find_variables
 from unskew.rowhash import content_hashes
 from unskew.salient import joint
+from unskew.source import Source
 from unskew.store import sha256
 from unskew.verifying import verify
 
@@ -78,6 +79,36 @@ def test_programs_of_another_dataset_are_left_out(split, tmp_path):
     assert made.tally.dropped[f"is in {first.folder}"] > 0
 
 
+class Counted:
+    """A source of the numbers 0 to 9, which counts what is drawn of it."""
+
+    def __init__(self):
+        self.drawn = 0
+
+    def __call__(self, rng, n):
+        self.drawn += n
+        return Batch({"expression": pa.array(map(str, rng.integers(10, size=n)))}), Counter()
+
+
+@pytest.mark.parametrize("excluded", [1, 5, 9])
+def test_no_more_is_drawn_than_is_needed_and_the_share_left_out_is_right(excluded, tmp_path):
+    """Of ten equal digits some are excluded, of 20 batches: five sigma are 3 points at most."""
+    (tmp_path / "few.jsonl").write_text(
+        "".join(json.dumps({"expression": str(i)}) + "\n" for i in range(excluded))
+    )
+    recipe = Recipe("calculator/dcfg", 1, exclude=(str(tmp_path / "few.jsonl"),))
+    draw = Counted()
+    source = restricted(Source("calculator/dcfg", draw), recipe, 0, make)
+    rng, dropped = np.random.default_rng(0), Counter()
+    for _ in range(20):
+        batch, why = source.draw(rng, 1_000)
+        assert len(batch) == 1_000
+        dropped += why
+    left_out = sum(dropped.values())
+    assert left_out / (left_out + 20_000) == pytest.approx(excluded / 10, abs=0.03)
+    assert draw.drawn < 1.15 * 20_000 / (1 - excluded / 10)
+
+
 def test_a_named_recipe_may_be_excluded():
     keys = excluded_keys("karel/while-in-if", make)
     assert 2_000 < len(keys) <= 2_500
@@ -112,7 +143,7 @@ def test_the_histogram_of_distinct_examples_is_theirs(by, tmp_path):
     assert made.tally.kept_values == {variable.name: Counter(rows)}
     assert made.tally.kept == len(rows)
     assert sum(made.tally.drawn_values[variable.name].values()) == made.tally.drawn
-    assert verify(made.folder, make=make).faults == []
+    assert verify(made.folder).faults == []
 
 
 def test_an_impossible_exclusion_is_given_up(tmp_path):
@@ -151,7 +182,7 @@ def test_a_recipe_with_splits_is_read_back():
 
 
 def test_a_good_dataset_has_no_fault(split):
-    found = verify(split.folder, make=make)
+    found = verify(split.folder)
     assert found.faults == []
     assert found.rows == 1_000
     assert found.rechecked == 200
@@ -211,7 +242,7 @@ def first_row_again(table: pa.Table) -> pa.Table:
 def test_a_planted_fault_is_found(change, honest, message, tmp_path):
     dataset = generate(Recipe("karel/msr", 40, shard_size=20), tmp_path / "made")
     name = rewrite(dataset, change, honest=honest)
-    faults = verify(dataset.folder, make=make).faults
+    faults = verify(dataset.folder).faults
     assert any(message in fault for fault in faults), faults
     assert any(name in fault for fault in faults) or message == "columns"
 
@@ -219,14 +250,14 @@ def test_a_planted_fault_is_found(change, honest, message, tmp_path):
 def test_files_that_are_gone_or_too_many_are_found(tmp_path):
     dataset = generate(Recipe("karel/msr", 40, shard_size=20), tmp_path / "made")
     dataset.parts[1].rename(dataset.parts[1].with_name("train-00007-of-00009.parquet"))
-    faults = verify(dataset.folder, make=make).faults
+    faults = verify(dataset.folder).faults
     assert "data/train-00001-of-00002.parquet is missing" in faults
     assert "data/train-00007-of-00009.parquet is not in manifest.json" in faults
 
 
 def test_leaks_are_found(split, tmp_path):
     """Between splits, from a split that is not its own, and against another dataset."""
-    found = verify(split.folder, [str(split.folder)], make=make)
+    found = verify(split.folder, [str(split.folder)])
     assert any(f"keys of train are also in {split.folder}" in fault for fault in found.faults)
     leaky = generate(
         Recipe("karel/msr", 60, splits={"train": 40, "test": 20}, shard_size=60), tmp_path / "leaky"
@@ -237,7 +268,7 @@ def test_leaks_are_found(split, tmp_path):
     manifest = json.loads((leaky.folder / "manifest.json").read_text())
     manifest["parts"][1]["sha256"] = sha256(path)
     (leaky.folder / "manifest.json").write_text(json.dumps(manifest))
-    faults = " ".join(verify(leaky.folder, make=make).faults)
+    faults = " ".join(verify(leaky.folder).faults)
     assert "keys are in both test and train" in faults
     assert "5 keys in train belong to another split" in faults
 
@@ -245,9 +276,9 @@ def test_leaks_are_found(split, tmp_path):
 def test_repeats_in_a_distinct_dataset_are_found(tmp_path):
     recipe = Recipe("karel/msr", 40, shard_size=20, distinct=True)
     dataset = generate(recipe, tmp_path / "made")
-    assert verify(dataset.folder, make=make).faults == []
+    assert verify(dataset.folder).faults == []
     name = rewrite(dataset, first_row_again, honest=True)
-    found = verify(dataset.folder, make=make)
+    found = verify(dataset.folder)
     assert found.repeated_rows == 1
     other_note, other_rows = altered(name)
     repeat = "1 keys repeat in a dataset of distinct ones"
@@ -261,7 +292,7 @@ def test_the_slow_way_finds_what_the_fast_way_let_through(tmp_path, monkeypatch)
     domain = domain_of("karel/msr")
     patched = type(domain)(**{**vars(domain), "check": lambda batch: np.ones(len(batch), bool)})
     monkeypatch.setattr("unskew.verifying.domain_of", lambda name: patched)
-    faults = verify(dataset.folder, make=make).faults
+    faults = verify(dataset.folder).faults
     other_note, other_rows = altered(name)
     slow = f"{name}: row 3 comes out otherwise when worked out again"
     assert faults == [other_note, slow, other_rows]
@@ -319,7 +350,7 @@ def stored(folder: Path, split: str = "train") -> list[str]:
 @pytest.mark.parametrize("name", ["own_keys:number", "own_keys:row"])
 def test_splits_of_own_examples_share_none(own, name):
     made = generate(Recipe(name, 400, splits={"train": 300, "test": 100}, shard_size=60), "made")
-    assert verify("made", make=make).faults == []
+    assert verify("made").faults == []
     train, test = stored(made.folder), stored(made.folder, "test")
     assert train
     assert test
@@ -332,7 +363,7 @@ def test_own_examples_of_another_dataset_are_left_out(own, name):
     made = generate(Recipe(name, 200, seed=2, exclude=("first",)), "made")
     assert not set(stored(first.folder)) & set(stored(made.folder))
     assert made.tally.dropped["is in first"] > 0
-    assert verify("made", make=make).faults == []
+    assert verify("made").faults == []
 
 
 def test_valid_examples_are_not_called_invalid(own):
@@ -361,7 +392,7 @@ def test_a_named_recipe_takes_its_size_from_the_splits(own):
 def test_own_distinct_examples_are_distinct_as_stored(own):
     made = generate(Recipe("own_keys:number", 300, shard_size=100, distinct=True), "made")
     assert len(set(stored(made.folder))) == len(made) == 40
-    assert verify("made", make=make).faults == []
+    assert verify("made").faults == []
 
 
 def test_a_variable_that_cannot_read_what_is_stored_is_no_failure(own):

@@ -16,7 +16,7 @@ import pytest
 
 from unskew import Dataset, Recipe, UnskewError, addresses, audit, generate, generation
 from unskew.engines import processes
-from unskew.generation import make, shard
+from unskew.generation import shard
 from unskew.store import ObjectPath, files_below, place, sha256, write_bytes
 from unskew.verifying import verify
 
@@ -261,7 +261,7 @@ def test_objects_of_others_are_left_alone(s3, prefix):
 
 def test_verify_finds_what_was_planted(s3, prefix, run):
     generate(SMALL, prefix)
-    assert verify(prefix, make=make).faults == []
+    assert verify(prefix).faults == []
     cut_a_part(s3, prefix)
     put(s3, f"{prefix}/data/train-00009-of-00003.parquet", b"PAR1")
     code, out, _ = run("verify", prefix)
@@ -269,7 +269,7 @@ def test_verify_finds_what_was_planted(s3, prefix, run):
     assert "fault: data/train-00002-of-00003.parquet is not what its checksum says" in out
     assert "fault: data/train-00009-of-00003.parquet is not in manifest.json" in out
     delete(s3, f"{prefix}/data/train-00002-of-00003.parquet")
-    assert any("00002-of-00003.parquet is missing" in f for f in verify(prefix, make=make).faults)
+    assert any("00002-of-00003.parquet is missing" in f for f in verify(prefix).faults)
 
 
 def test_audit_and_show_read_it(s3, prefix, tmp_path, run):
@@ -309,7 +309,7 @@ def test_given_and_excluded_examples_come_from_there(s3, prefix, tmp_path):
     assert rows[0] == rows[1]
     without = Recipe("karel/actions", 100, seed=1, exclude=(f"{prefix}/base",))
     assert generate(without, f"{prefix}/new").tally.dropped[f"is in {prefix}/base"] > 0
-    assert verify(f"{prefix}/new", make=make).faults == []
+    assert verify(f"{prefix}/new").faults == []
 
 
 def test_a_part_that_is_gone_is_one_line(s3, prefix, run):

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from unskew import Recipe, generate, verifying
-from unskew.generation import make
 from unskew.names import domain_of
 from unskew.parts import NOTES
 from unskew.store import sha256
@@ -137,7 +136,7 @@ def nothing_but_text(folder: Path) -> str:
         lambda manifest: manifest["parts"][1].update(sha256=sha256(folder / NAMES[1])),
     )
     (folder / "data" / "more.parquet").touch()  # the faults beside it are told of too
-    found = verify(folder, make=make).faults
+    found = verify(folder).faults
     assert "data/more.parquet is not in manifest.json" in found
     return f"{NAMES[1]} cannot be read as Parquet"
 
@@ -161,7 +160,7 @@ def nothing_but_text(folder: Path) -> str:
 def test_parts_that_are_not_the_recipes_are_found(spoil, folder, run):
     expected = spoil(folder)
     agree(folder)
-    found = verify(folder, make=make)
+    found = verify(folder)
     assert any(expected in fault for fault in found.faults), found.faults
     assert found.skipped == [f"the tally was not added up: not all notes are in {NOTES}"]
     code, out, _ = run("verify", folder)
@@ -176,9 +175,7 @@ def test_a_changed_part_is_told_by_its_note_alone(folder):
         folder / "manifest.json",
         lambda manifest: manifest["parts"][0].update(sha256=sha256(folder / NAMES[0])),
     )
-    assert verify(folder, make=make).faults == [
-        f"manifest.json says otherwise of {NAMES[0]} than its note"
-    ]
+    assert verify(folder).faults == [f"manifest.json says otherwise of {NAMES[0]} than its note"]
 
 
 # A manifest that says something else, or nothing that can be understood.
@@ -219,7 +216,7 @@ UNREADABLE = {
 def test_a_manifest_that_is_wrong_is_a_fault(name, folder, run):
     change, expected = {**MANIFESTS, **UNREADABLE}[name]
     edit(folder / "manifest.json", change)
-    faults = verify(folder, make=make).faults
+    faults = verify(folder).faults
     assert any(expected in fault for fault in faults), faults
     if name in MANIFESTS:
         code, out, _ = run("verify", folder)
@@ -230,7 +227,7 @@ def test_a_manifest_that_is_wrong_is_a_fault(name, folder, run):
 @pytest.mark.parametrize("text", ["", "[]", "{", "7"])
 def test_a_manifest_that_is_none_is_a_fault(text, folder):
     (folder / "manifest.json").write_text(text)
-    assert any("manifest.json" in fault for fault in verify(folder, make=make).faults)
+    assert any("manifest.json" in fault for fault in verify(folder).faults)
 
 
 def test_a_part_that_cannot_be_read_is_a_fault_among_others(folder, run):
@@ -255,13 +252,13 @@ def test_rows_that_cannot_be_read_are_a_fault(folder, run):
 
 def test_a_card_that_is_gone_is_a_fault(folder):
     (folder / "README.md").unlink()
-    assert verify(folder, make=make).faults == ["README.md is missing"]
+    assert verify(folder).faults == ["README.md is missing"]
 
 
 def test_an_altered_note_is_a_fault(folder):
     name = f"{NOTES}/train-00001-of-00003.json"
     edit(folder / name, lambda note: note.update(rows=7))
-    assert verify(folder, make=make).faults == [f"{name} is not what its digest says"]
+    assert verify(folder).faults == [f"{name} is not what its digest says"]
 
 
 # What is looked at again.
@@ -274,7 +271,7 @@ def test_the_rows_worked_out_again_are_of_all_parts_and_splits(tmp_path, monkeyp
     seen = []
     patched = type(domain)(**{**vars(domain), "recheck": lambda row: seen.append(row) or True})
     monkeypatch.setattr(verifying, "domain_of", lambda _: patched)
-    assert verify(made.folder, make=make).rechecked == len(seen) == RECHECKED
+    assert verify(made.folder).rechecked == len(seen) == RECHECKED
     texts = {row["expression"] for row in seen}
     for part in made.parts:
         assert texts & set(pq.read_table(part)["expression"].to_pylist())
@@ -285,11 +282,11 @@ def test_a_source_that_is_gone_is_said_and_skipped(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     Path("passing.py").write_text("def draw(rng):\n    return {'x': int(rng.integers(99))}\n")
     generate(Recipe("passing:draw", 20, shard_size=10), "made")
-    assert verify("made", make=make).skipped == []
+    assert verify("made").skipped == []
     Path("passing.py").unlink()
     monkeypatch.delitem(__import__("sys").modules, "passing")
     shutil.rmtree("__pycache__", ignore_errors=True)
-    found = verify("made", make=make)
+    found = verify("made")
     assert found.faults == []
     assert found.skipped == [
         "no part was made again: 'passing:draw': there is no module 'passing'; run where it can "
@@ -300,7 +297,7 @@ def test_a_source_that_is_gone_is_said_and_skipped(tmp_path, monkeypatch):
 @pytest.mark.parametrize("fields", [{"distinct": True}, {"homogenize": ("length",)}])
 def test_good_datasets_have_no_fault(fields, tmp_path):
     made = generate(replace(SMALL, **fields), tmp_path / "made")
-    found = verify(made.folder, make=make)
+    found = verify(made.folder)
     assert (found.faults, found.skipped) == ([], [])
     assert found.rows == len(made)
 
@@ -326,7 +323,7 @@ def seldom(tmp_path, monkeypatch) -> Iterator[Callable[[str], tuple[set[str], li
     def check(name: str) -> tuple[set[str], list[str]]:
         made = generate(Recipe(f"seldom:{name}", 400, shard_size=10), "made")
         types = {str(pq.read_schema(part).types[1]) for part in made.parts}
-        return types, verify("made", make=make).faults
+        return types, verify("made").faults
 
     yield check
     sys.modules.pop("seldom", None)
@@ -349,16 +346,16 @@ def test_a_given_dataset_whose_input_has_changed_is_not_made_again(tmp_path, mon
     monkeypatch.chdir(tmp_path)
     base = generate(Recipe("karel/msr", 30), "base")
     generate(Recipe("karel/uniform", 20, {"tries": 200}, given="base"), "made")
-    found = verify("made", make=make)
+    found = verify("made")
     assert (found.faults, found.skipped) == ([], [])
     shutil.rmtree(base.folder)
     generate(Recipe("karel/msr", 30, seed=1), "base")
-    found = verify("made", make=make)
+    found = verify("made")
     assert found.faults == []
     assert "base has changed" in found.skipped[0]
 
 
 def test_sampled_rows_are_never_more_than_there_are(tmp_path):
     made = generate(replace(SMALL, n=50, shard_size=20), tmp_path / "made")
-    assert verify(made.folder, make=make).rechecked == 50
+    assert verify(made.folder).rechecked == 50
     assert np.unique([len(part) for part in made.batches()]).tolist() == [10, 20]

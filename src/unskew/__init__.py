@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from unskew.errors import UnskewError as UnskewError
     from unskew.generation import generate as generate
     from unskew.homogenizer import Health as Health
+    from unskew.inspecting import Verified as Verified
     from unskew.recipe import Recipe as Recipe
     from unskew.resampling import resample as resample
     from unskew.salient import (
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from unskew.theory import (
         samples_needed as samples_needed,
     )
+    from unskew.verifying import verify as verify
 
 __version__ = "0.1.0"
 
@@ -80,6 +82,7 @@ _HOME = {
     "Tally": "tally",
     "UnskewError": "errors",
     "VariableAudit": "auditing",
+    "Verified": "inspecting",
     "audit": "api",
     "bins": "salient",
     "clip": "salient",
@@ -93,6 +96,7 @@ _HOME = {
     "round_to": "salient",
     "samples_needed": "theory",
     "stream": "streaming",
+    "verify": "verifying",
 }
 
 __all__ = list(_HOME)

@@ -52,17 +52,19 @@ def homogenize(
     epsilon: float = 0.025,
     seed: int = 0,
     *,
+    settings: Mapping[str, Any] | None = None,
     cost_limit: float = 100.0,
 ) -> Homogenized:
     """Return an endless iterator over examples of ``draw`` in which ``by`` is closer to uniform.
 
     ``draw(rng)`` returns one example, drawing only from the generator it is given; a built-in
-    source may be named instead (``"calculator/dcfg"``). ``by`` is a function of an example, or
-    a dict of such functions by name, which are homogenized jointly. Smaller ``epsilon`` is
-    closer to uniform and dearer: at most 1 + 1/ε draws per kept example in expectation. A
-    ``HealthWarning`` tells of values never seen and of a cost above ``cost_limit``.
+    source may be named instead (``"calculator/dcfg"``), with ``settings`` of its parameters.
+    ``by`` is a function of an example, or a dict of such functions by name, which are homogenized
+    jointly. Smaller ``epsilon`` is closer to uniform and dearer: at most 1 + 1/ε draws per kept
+    example in expectation. A ``HealthWarning`` tells of values never seen and of a cost above
+    ``cost_limit``.
     """
-    source = _source(draw)
+    source = _source(draw, settings or {})
     variable = joint(resolve(by, domain_of(source.name)))
     rng = stream(seed, source.name, "accept", 0)
     homogenizer = Homogenizer(variable, epsilon, rng, cost_limit)
@@ -102,10 +104,14 @@ def audit(
     return auditor.result(opened.label, opened.dropped, left_out, opened.domain)
 
 
-def _source(draw: Callable[[np.random.Generator], Any] | Source | str) -> Source:
-    if isinstance(draw, Source):
-        return draw
-    return find_source(draw) if isinstance(draw, str) else plain_source(draw)
+def _source(
+    draw: Callable[[np.random.Generator], Any] | Source | str, settings: Mapping[str, Any]
+) -> Source:
+    if isinstance(draw, str):
+        return find_source(draw, settings)
+    if settings:
+        raise UnskewError(f"settings are {dict(settings)}; only a source that is named takes any")
+    return draw if isinstance(draw, Source) else plain_source(draw)
 
 
 def _audited(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
 
 from unskew.auditing import VariableAudit, in_order
 from unskew.keys import not_wanted
 from unskew.parts import Part, card_variables
 from unskew.recipe import Recipe
-from unskew.tally import DETAIL, Tally
+from unskew.tally import DETAIL, Tally, noted
 
 
 def card(recipe: Recipe, parts: Sequence[Part], tally: Tally) -> str:
@@ -131,16 +130,13 @@ def audits(recipe: Recipe, parts: Sequence[Part]) -> list[VariableAudit]:
         total: Counter[Hashable] = Counter()
         for part in parts:
             for value, count in part.values[variable.name]:
-                total[_hashable(value)] += count
-        support = [_hashable(value) for value in variable.support or in_order(total)]
+                total[noted(value)] += count
+        # As notes have them, where an infinity or a member of an Enum is a text.
+        support = [noted(value) for value in variable.support or in_order(total)]
         counts = {value: total[value] for value in support}
         declared = variable.support is not None
         found.append(VariableAudit(variable.name, counts, declared, variable.doc))
     return found
-
-
-def _hashable(value: Any) -> Hashable:
-    return tuple(map(_hashable, value)) if isinstance(value, (list, tuple)) else value
 
 
 def _plain(text: str) -> str:

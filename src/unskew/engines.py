@@ -14,13 +14,12 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, nullcontext, suppress
 from itertools import islice
 from typing import IO, Any, TypeAlias
 
-from unskew.errors import HealthWarning, UnskewError, check_count
+from unskew.errors import UnskewError, check_count, warn_once
 from unskew.recipe import Recipe
 from unskew.store import Place, place
 
@@ -42,7 +41,7 @@ def processes(workers: int) -> Engine:
         for worker in crew:
             threading.Thread(target=_feed, args=(worker, task, todo, done), daemon=True).start()
         try:
-            yield from _numbers(done.get() for _ in indices)
+            yield from _numbers((done.get() for _ in indices), set())
         finally:
             _stop(*crew)
 
@@ -67,13 +66,14 @@ def ray_cluster(address: str | None = None) -> Engine:
         task = (recipe.to_json(), str(folder.resolve()), os.getcwd())
         todo = iter(indices)
         waiting: list[Any] = []
+        warned: set[str] = set()
         while True:
             room = AT_ONCE - len(waiting)
             waiting += [make.remote(*task, i) for i in islice(todo, room)]
             if not waiting:
                 return
             ready, waiting = ray.wait(waiting)
-            yield from _numbers(ray.get(ready))
+            yield from _numbers(ray.get(ready), warned)
 
     return run
 
@@ -172,17 +172,13 @@ def _knock(address: str) -> None:
             raise ConnectionError("what answers there is not Ray")
 
 
-def _numbers(answers: Iterable[dict[str, Any]]) -> Iterator[int]:
+def _numbers(answers: Iterable[dict[str, Any]], warned: set[str]) -> Iterator[int]:
     """Yield the numbers of the parts that are done; say each kind of warning once."""
-    warned: set[str] = set()
     for answer in answers:
         if "error" in answer:
             raise UnskewError(answer["error"])
         for warning in answer["warnings"]:
-            kind = " ".join(warning.split()[:3])  # each shard says it with its own numbers
-            if kind not in warned:
-                warned.add(kind)
-                warnings.warn(warning, HealthWarning, stacklevel=2)
+            warn_once(warning, warned)
         yield answer["done"]
 
 

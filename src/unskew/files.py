@@ -98,10 +98,8 @@ def write_text(path: Path, text: str) -> None:
 
 def check_writable(path: Path) -> None:
     """Say before a long job, not after it, that its result cannot be written."""
-    with written_whole(path.with_name(f".{path.name}.try")) as beside:
+    with _beside(path) as beside:
         beside.touch()
-    with plain_errors(path):
-        path.with_name(f".{path.name}.try").unlink()
         if path.is_dir():
             raise UnskewError(f"{path} is a folder; name a file in it")
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from unskew.batch import concatenate
 from unskew.dataset import RECIPE, Dataset
 from unskew.engines import Engine
-from unskew.errors import RowError, UnskewError
+from unskew.errors import HealthWarning, RowError, UnskewError, warn_once
 from unskew.finishing import at_once, finish
 from unskew.given import given_place, given_rows, given_size
 from unskew.homogenizer import Homogenizer, KeptBatches
@@ -125,13 +126,26 @@ def generate(
         missing = [index for index, part in zip(missing, drawn, strict=True) if part is None]
     advance(recipe.n - sum(map(recipe.shard_rows, missing)))
     if engine is None:
-        for index in missing:
-            run_part(recipe, path, index, advance)
+        _run_here(recipe, path, missing, advance)
     elif missing:
         for index in engine(recipe, path, missing):
             advance(recipe.shard_rows(index))
     check_owner(path, recipe)
     return finish(path, recipe, found)
+
+
+def _run_here(recipe: Recipe, folder: Place, indices: Sequence[int], advance: Advance) -> None:
+    """Make parts one after another; say each kind of warning once."""
+    warned: set[str] = set()
+    for index in indices:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", HealthWarning)
+            run_part(recipe, folder, index, advance)
+        for each in caught:
+            if issubclass(each.category, HealthWarning):
+                warn_once(str(each.message), warned)
+            else:
+                warnings.showwarning(each.message, each.category, each.filename, each.lineno)
 
 
 def run_part(recipe: Recipe, folder: Place, index: int, advance: Advance = lambda _: None) -> None:

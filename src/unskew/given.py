@@ -16,6 +16,11 @@ from unskew.recipe import Recipe
 def given_size(name: str) -> int:
     """Return how many examples there are to start from."""
     recipe, table = find_recipe(name), find_table(name)
+    if recipe is not None and (recipe.given or recipe.distinct):
+        raise UnskewError(
+            f"{name} leaves out some of its {recipe.n:,} examples when it is made; generate it "
+            "first, and give its folder"
+        )
     if recipe is not None:
         return recipe.n
     if table is not None:

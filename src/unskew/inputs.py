@@ -6,6 +6,7 @@ So the contents are noted when it is begun, and compared before any part is writ
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 from unskew.domains import domain_names
@@ -13,6 +14,7 @@ from unskew.errors import UnskewError
 from unskew.names import find_recipe, find_table
 from unskew.parts import NOTES
 from unskew.recipe import Recipe
+from unskew.rowhash import content_hashes
 from unskew.store import Place, place, plain_errors, write_text
 from unskew.targets import Target, open_target
 
@@ -36,8 +38,9 @@ def content_of(name: str) -> str:
     recipe = find_recipe(name)
     if recipe is not None:
         return recipe.hash
-    if find_table(name) is not None:
-        return "a table"
+    table = find_table(name)
+    if table is not None:
+        return hashlib.sha256(content_hashes(table()).tobytes()).hexdigest()[:16]
     opened = open_input(name)
     if opened.endless:
         raise UnskewError(f"{name} never ends; name a dataset, a file or a recipe")

@@ -56,12 +56,18 @@ def restricted(source: Source, recipe: Recipe, index: int, make: Make) -> Source
     def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
         kept: list[Batch] = []
         dropped: Counter[str] = Counter()
-        have, in_vain = 0, 0
+        have, drawn, in_vain = 0, 0, 0
         while have < n:
-            batch, reasons = source.draw(rng, n)
+            missing = n - have
+            # As many as leave what is missing, by the share that was left so far.
+            batch, reasons = source.draw(rng, min(n, -(-missing * drawn // have) if have else n))
+            drawn += len(batch)
             dropped += reasons
             keep, why = _allowed(batch, recipe, split, excluded())
-            batch = batch.filter(keep).head(n - have)
+            if keep.sum() > missing:  # what comes after the last one needed is not counted
+                batch = batch.head(int(np.flatnonzero(keep)[missing - 1]) + 1)
+                keep, why = _allowed(batch, recipe, split, excluded())
+            batch = batch.filter(keep)
             dropped += why
             have += len(batch)
             in_vain = 0 if len(batch) else in_vain + 1

@@ -76,8 +76,8 @@ def domain_of(source: str) -> Domain | None:
             return _own_domain(source)
         except UnskewError:
             return None
-    domain = source.partition("/")[0]
-    return load_domain(domain) if domain in domain_names() else None
+    domain, slash, _ = source.partition("/")  # a function may be called like a domain
+    return load_domain(domain) if slash and domain in domain_names() else None
 
 
 def find_variables(

@@ -27,7 +27,6 @@ from unskew.batch import Batch
 from unskew.errors import UnskewError
 from unskew.names import domain_of, find_variables
 from unskew.recipe import Recipe
-from unskew.salient import joint
 from unskew.store import Place, parquet_file, sha256, write_bytes, write_text
 from unskew.tally import Tally, plain
 
@@ -192,7 +191,7 @@ def card_variables(recipe: Recipe) -> list[SalientVariable]:
     names = list(domain.main or domain.variables) if domain is not None else []
     chosen = [domain.variable(name) for name in names] if domain is not None else []
     own = find_variables([name for name in recipe.homogenize if name not in names], domain)
-    return [*chosen, *([joint(own)] if len(own) == 1 else own)]
+    return [*chosen, *own]
 
 
 def note_name(name: str) -> str:

@@ -84,8 +84,10 @@ class Recipe:
             value: Any = getattr(self, name)
             if (isinstance(value, bool) and kinds[0] is not bool) or not isinstance(value, kinds):
                 raise UnskewError(f"recipe {name} is {value!r}; give {_WORDS[kinds[0]]}")
-            if kinds[0] is Integral:  # NumPy's whole numbers are no JSON
+            if kinds[0] is Integral:  # NumPy's numbers are no JSON
                 object.__setattr__(self, name, int(getattr(self, name)))
+            elif kinds[0] is Real and not isinstance(value, (int, float)):
+                object.__setattr__(self, name, float(getattr(self, name)))
         for name in ("homogenize", "exclude"):
             if not all(isinstance(entry, str) for entry in getattr(self, name)):
                 raise UnskewError(f"recipe {name} is {getattr(self, name)!r}; give a list of names")

@@ -194,10 +194,12 @@ def _numbers(variable: str, combinator: str, values: Values) -> Values:
     small = values.dtype.kind in "ib" or (values.dtype.kind == "u" and _fit(values))
     if small:
         return values.astype(np.int64, copy=False)
-    odd = next((v for v in values.tolist() if not _is_number(v)), None)
+    odd = [value for value in values.tolist() if not _is_number(value)]
+    kinds = " and ".join(sorted({type(value).__name__ for value in values.tolist()}))
+    gave = repr(odd[0]) if odd else f"values of {kinds}"
     raise UnskewError(
-        f"{combinator} needs numbers, but variable {variable!r} gave {odd!r}; "
-        "measure a number, or leave it out"
+        f"{combinator} needs numbers, but variable {variable!r} gave {gave}; "
+        "measure numbers of one kind, or leave it out"
     )
 
 

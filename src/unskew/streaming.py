@@ -166,13 +166,6 @@ class Stream(Iterator[Any]):
         accept = generator(recipe.seed, recipe.source, "stream accept", number)
         return batch.filter(accept.random(len(batch)) < chances)
 
-    def excluded_share(self) -> float:
-        """Return what share of the first draws is left out because an excluded dataset has it."""
-        rng = generator(self.recipe.seed, self.recipe.source, "stream", 0)
-        batch, dropped = self._source.draw(rng, BLOCK)
-        left_out = sum(dropped[reason] for reason in not_wanted(self.recipe))
-        return left_out / (left_out + len(batch))
-
     @property
     def pilot(self) -> Mapping[str, Any] | None:
         """Return the counts that decide what homogenizing keeps, ready for JSON."""
@@ -188,6 +181,14 @@ class Stream(Iterator[Any]):
             )
         block, row = divmod(int(number), BLOCK)
         return next(self.block(block).slice(row, 1).examples())
+
+
+def excluded_share(recipe: Recipe) -> float:
+    """Return what share of the first draws is left out because an excluded dataset has it."""
+    source = restricted(find_source(recipe.source, recipe.parameters), recipe, 0, make)
+    batch, dropped = source.draw(generator(recipe.seed, recipe.source, "stream", 0), BLOCK)
+    left_out = sum(dropped[reason] for reason in not_wanted(recipe))
+    return left_out / (left_out + len(batch))
 
 
 def stream(

@@ -72,7 +72,7 @@ class Tally:
 
 def plain(value: Hashable) -> Any:
     """Return a value that JSON can hold: numbers, texts and tuples as they are, else as text."""
-    if isinstance(value, tuple):
+    if isinstance(value, (tuple, list)):
         return [plain(part) for part in value]
     if value is None or isinstance(value, (str, int)):
         return value

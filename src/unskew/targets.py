@@ -63,6 +63,8 @@ class Target:
 
 def open_target(target: Any, settings: Mapping[str, Any] | None = None, seed: int = 0) -> Target:
     """Open whatever a user may point at."""
+    if settings and not isinstance(target, str):
+        raise UnskewError(f"settings are {dict(settings)}; only a source that is named takes any")
     if isinstance(target, Dataset):
         return _open_dataset(target)
     if isinstance(target, Source):
@@ -178,11 +180,12 @@ def _digest(lines: Iterable[str]) -> str:
 
 def _where(row: int, sizes: Iterable[tuple[Place, int]]) -> str:
     """Say in which file the row-th example of several stands; there rows count from 1."""
+    left = row
     for file, rows in sizes:
-        if row < rows:
-            return f"{file} row {row + 1}"
-        row -= rows
-    raise UnskewError(f"there is no row {row + 1}; the files have changed")
+        if left < rows:
+            return f"{file} row {left + 1}"
+        left -= rows
+    raise UnskewError(f"there is no row {row + 1}; the files have changed, run it again")
 
 
 def _read_file(path: Place, domain: Domain | None, n: int | None) -> Iterator[Batch]:

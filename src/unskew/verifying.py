@@ -14,6 +14,7 @@ from unskew.batch import Batch
 from unskew.dataset import read_parquet, recipe_of
 from unskew.domain import Domain
 from unskew.errors import HealthWarning, UnskewError
+from unskew.generation import make
 from unskew.inputs import check_inputs
 from unskew.inspecting import Verified, Whole, inspect_files
 from unskew.keys import SeenKeys, excluded_keys, key_hashes, split_of
@@ -32,7 +33,6 @@ def verify(
     folder: str | Place,
     against: Sequence[str] = (),
     *,
-    make: Callable[[Recipe, int], Batch],
     advance: Callable[[int], None] = lambda _: None,
 ) -> Verified:
     """Check files, rows and keys; ``against`` names datasets that must share no key with it."""
@@ -58,13 +58,13 @@ def verify(
         found.rows += start
     found.repeated_rows = _repeats(rows)
     found.repeated_keys = sum(_repeats(hashes) for hashes in keys.values())
-    _check_made(path, recipe, whole, make, found)
+    _check_made(path, recipe, whole, found)
     others = (*recipe.exclude, *against)
     compared = recipe.splits or recipe.distinct or others
     if compared and _knows_keys(recipe, found):
         _check_keys(recipe, keys, found)
         for name in others:
-            _check_leak(name, recipe.source, keys, make, found)
+            _check_leak(name, recipe.source, keys, found)
     return found
 
 
@@ -123,7 +123,6 @@ def _check_made(
     folder: Place,
     recipe: Recipe,
     whole: Sequence[Whole],
-    make: Callable[[Recipe, int], Batch],
     found: Verified,
 ) -> None:
     """Make one part again and compare its columns and rows: the smallest, which costs least.
@@ -197,7 +196,6 @@ def _check_leak(
     name: str,
     source: str,
     keys: dict[str, list[Hashes]],
-    make: Callable[[Recipe, int], Batch],
     found: Verified,
 ) -> None:
     other = excluded_keys(name, make, source)

@@ -14,7 +14,7 @@ import signal
 import sys
 import warnings
 from contextlib import suppress
-from typing import IO, Any
+from typing import Any
 
 from unskew.errors import HealthWarning, UnskewError
 from unskew.generation import run_part
@@ -24,8 +24,12 @@ from unskew.store import Place, place
 
 def main() -> None:
     """Serve one parent until it has no more numbers, or says stop."""
-    questions, answers = _own_pipes()
-    with suppress(BrokenPipeError), questions, answers:  # broken when the parent was killed
+    asked, answered = own_pipes()
+    with (
+        suppress(BrokenPipeError),  # broken when the parent was killed
+        os.fdopen(asked, "r", encoding="utf-8") as questions,
+        os.fdopen(answered, "w", encoding="utf-8") as answers,
+    ):
         task = json.loads(questions.readline() or "null")
         if task is None:
             return
@@ -44,16 +48,15 @@ def _stop(*_: object) -> None:
     sys.exit(128 + signal.SIGTERM)
 
 
-def _own_pipes() -> tuple[IO[str], IO[str]]:
-    """Take stdin and stdout away from all else that runs here, and return them."""
-    questions = os.fdopen(os.dup(0), "r", encoding="utf-8")
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+def own_pipes() -> tuple[int, int]:
+    """Take stdin and stdout away from all else that runs here, and return their descriptors."""
+    taken = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)  # for what writes to the descriptor, such as a library in C
     sys.stdout = sys.stderr
-    return questions, answers
+    return taken
 
 
 def answer(recipe: Recipe, folder: Place, index: int) -> dict[str, Any]:

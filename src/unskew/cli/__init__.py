@@ -100,10 +100,10 @@ def _stopped() -> None:
 
 
 def _goes_on(arguments: list[str]) -> bool:
-    """Whether a command of training keeps what it did; reproduce does so where it is told to."""
+    """Whether a command keeps what it did; reproduce does so where it is told to."""
     command, options = arguments[:1], arguments[1:]
     kept = any(option.split("=")[0] == "--work" for option in options)
-    return command == ["train"] or (command == ["reproduce"] and kept)
+    return command in (["train"], ["generate"]) or (command == ["reproduce"] and kept)
 
 
 def _unread() -> None:

@@ -198,11 +198,10 @@ def verify(
 ) -> int:
     """Check a dataset: checksums, rows, repeats and leaks. Exit code 1 where a fault was found."""
     from unskew.dataset import recipe_of
-    from unskew.generation import make
     from unskew.verifying import verify as run
 
     with progress(f"verifying {folder}", recipe_of(folder).n) as advance:
-        found = run(folder, against or (), make=make, advance=advance)
+        found = run(folder, against or (), advance=advance)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -131,7 +131,7 @@ def _refuse_of_streams(options: TrainOptions) -> None:
 
 
 def _say_streams(mixture: Mixture, reuse: int, ranks: Ranks) -> None:
-    from unskew.streaming import Stream
+    from unskew.streaming import excluded_share
 
     sources = [recipe.source for recipe in mixture.recipes]
     if len(sources) > 1:
@@ -142,7 +142,7 @@ def _say_streams(mixture: Mixture, reuse: int, ranks: Ranks) -> None:
         if not recipe.exclude:
             _say(ranks, f"{recipe.source}: test programs and all")
             continue
-        share = 100 * Stream(recipe).excluded_share()
+        share = 100 * excluded_share(recipe)
         have = ", ".join(recipe.exclude)
         _say(
             ranks, f"{recipe.source}: about {share:.0f} % are left out: {have} have their programs"

@@ -68,15 +68,21 @@ def _bar(label: str, total: int | None) -> Iterator[Advance]:
 def _lines(label: str, total: int | None) -> Advance:
     begin = time.monotonic()
     done, next_line = 0, FIRST_LINE
+    first: tuple[float, int] | None = None  # when something was told first, and how much
 
     def advance(more: int, note: str = "") -> None:
-        nonlocal done, next_line
+        nonlocal done, next_line, first
         done += more
         seconds = time.monotonic() - begin
+        first = first or (seconds, done)
         if seconds >= next_line or (more == 0 and note):  # a new stage is always told
             next_line = seconds + NEXT_LINES
             of = f" of {total:,}" if total else ""
-            left = f", {seconds * (total - done) / done:.0f} s left" if total and done else ""
+            # What was told first may have been done by an earlier run, in no time.
+            since, more_done = seconds - first[0], done - first[1]
+            left = ""
+            if total and more_done:
+                left = f", {since * (total - done) / more_done:.0f} s left"
             print(f"{label}: {done:,}{of}{left} {note}".rstrip(), file=sys.stderr)  # noqa: T201
 
     return advance

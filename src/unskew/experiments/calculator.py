@@ -7,7 +7,6 @@ four sources as they are. All models of all seeds train side by side.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -266,8 +265,3 @@ def _costs(kept: int) -> list[dict[str, Any]]:
 
     with ThreadPoolExecutor(cpu_count()) as pool:
         return list(pool.map(measure, points))
-
-
-def save(result: dict[str, Any]) -> str:
-    """Return a result as the text that is committed."""
-    return json.dumps(result, indent=1) + "\n"

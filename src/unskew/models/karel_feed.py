@@ -27,6 +27,8 @@ from unskew.recipe import Recipe
 from unskew.streaming import IN_VAIN, Stream
 
 AHEAD = 4  # blocks that each process may be ahead
+WAIT = 0.02  # seconds between looks at a thread that is to end
+CLOSED = "the stream is closed"
 Arrays = tuple[NDArray[np.uint8], NDArray[np.uint8]]  # programs (n, width), worlds (n, k, 2, 260)
 
 
@@ -57,8 +59,12 @@ class Feed:
         ]
         self._queues: list[queue.Queue[Arrays | str]] = [queue.Queue(AHEAD) for _ in self._crew]
         self._open = True
-        for process, ready in zip(self._crew, self._queues, strict=True):
-            threading.Thread(target=self._read, args=(process, ready), daemon=True).start()
+        self._readers = [
+            threading.Thread(target=self._read, args=pair, daemon=True)
+            for pair in zip(self._crew, self._queues, strict=True)
+        ]
+        for reader in self._readers:
+            reader.start()
         self._blocks = self._in_order()
         self._rest: Arrays | None = None
 
@@ -88,11 +94,15 @@ class Feed:
         return np.concatenate(wide), np.concatenate(worlds)
 
     def close(self) -> None:
-        """Stop the processes."""
+        """Stop the processes, and the threads that wait for them or for a place in a queue."""
         self._open = False
         for process in self._crew:
             process.kill()
             process.wait()
+        for reader, ready in zip(self._readers, self._queues, strict=True):
+            ended(reader, ready)
+            ready.put(CLOSED)  # for who waits for it
+        for process in self._crew:
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     with suppress(OSError):
@@ -122,16 +132,24 @@ class Feed:
     def _read(self, process: subprocess.Popen[bytes], ready: queue.Queue[Arrays | str]) -> None:
         """Hand over what one process makes until it ends, which it never should."""
         pipe = process.stdout
-        ended = "a process that makes examples ended; run the same command again"
+        error = "a process that makes examples ended; run the same command again"
         try:
-            while pipe is not None and (found := receive(pipe)) is not None:
+            while self._open and pipe is not None and (found := receive(pipe)) is not None:
                 ready.put(found)
-        except UnskewError as error:
-            ended = str(error)
-        except (OSError, ValueError):
-            pass  # closed under our hands
+        except UnskewError as said:
+            error = str(said)
+        except Exception as said:  # who takes waits for this thread: it must hear of anything
+            error = f"{error} ({type(said).__name__})"
         if self._open:
-            ready.put(ended)
+            ready.put(error)
+
+
+def ended(thread: threading.Thread, ready: queue.Queue[Any]) -> None:
+    """Empty a queue until the thread that fills it has ended, which may wait for a place in it."""
+    while thread.is_alive() or not ready.empty():
+        with suppress(queue.Empty):
+            ready.get_nowait()
+        thread.join(WAIT)
 
 
 def _start(

@@ -3,14 +3,16 @@
 It reads one line of JSON: a recipe, its part and the block to begin with. What it writes are
 frames: a header of four numbers, then the bytes of programs, inputs and outputs; a frame of no
 program and no worlds is a text, the error it ended with. It ends when nobody reads any more.
+What a user's variable prints goes to stderr.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import struct
-import sys
 import warnings
+from contextlib import suppress
 from typing import IO
 
 import numpy as np
@@ -21,16 +23,27 @@ from unskew.domains.karel.world import BYTES
 from unskew.errors import HealthWarning, UnskewError
 from unskew.recipe import Recipe
 from unskew.streaming import Stream
+from unskew.worker import own_pipes
 
 HEADER = struct.Struct("<4q")  # rows, tokens of a program, pairs of worlds, bytes that follow
 
 
 def main() -> None:
     """Serve one parent until it is gone."""
-    task = json.loads(sys.stdin.readline() or "null")
+    asked, answered = own_pipes()
+    with (
+        suppress(BrokenPipeError),
+        os.fdopen(asked, "rb") as questions,
+        os.fdopen(answered, "wb") as out,
+    ):
+        serve(questions, out)
+
+
+def serve(questions: IO[bytes], out: IO[bytes]) -> None:
+    """Write blocks, for ever, as the line that is read asks for them."""
+    task = json.loads(questions.readline() or "null")
     if task is None:
         return
-    out = sys.stdout.buffer
     try:
         # The parent has told of what homogenizing costs.
         warnings.simplefilter("ignore", HealthWarning)

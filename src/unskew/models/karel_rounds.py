@@ -20,7 +20,7 @@ import torch
 
 from unskew.errors import UnskewError, check_count
 from unskew.models.karel_data import Choice, Minibatches, Tasks
-from unskew.models.karel_feed import Place
+from unskew.models.karel_feed import Place, ended
 from unskew.models.karel_mixture import Feeds, Mixture
 from unskew.models.packed import Steps
 from unskew.models.ranks import ALONE, Ranks
@@ -67,7 +67,8 @@ class Rounds:
         self._places: deque[list[Place]] = deque()
         self._device = device
         self._ready: queue.Queue[tuple[list[Place], Tasks] | UnskewError] = queue.Queue(1)
-        threading.Thread(target=self._fetch, daemon=True).start()
+        self._fetching = threading.Thread(target=self._fetch, daemon=True)
+        self._fetching.start()
         try:
             self.tasks = self._filled()
         except UnskewError:
@@ -108,8 +109,9 @@ class Rounds:
         return {"places": places, "limits": self._inner.limits.tolist()}
 
     def close(self) -> None:
-        """Stop the processes of the streams."""
+        """Stop the processes of the streams, and the thread that reads them."""
         self._feeds.close()
+        ended(self._fetching, self._ready)
 
     def _filled(self) -> Tasks:
         """Return the buffer of the first round; a chunk lies where its number says."""

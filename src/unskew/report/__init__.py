@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unskew.errors import UnskewError
-from unskew.files import check_writable, write_text, written_whole
+from unskew.files import check_writable, write_bytes, write_text
 
 if TYPE_CHECKING:
     from unskew.auditing import Audit, Comparison
@@ -41,8 +41,7 @@ def write_chart(spec: dict[str, Any], path: str | Path) -> Path:
         picture: bytes = vl_convert.vegalite_to_svg(spec, config=look).encode()
     else:
         picture = vl_convert.vegalite_to_png(spec, scale=SCALE, config=look)
-    with written_whole(path) as beside:
-        beside.write_bytes(picture)
+    write_bytes(path, picture)
     return path
 
 

@@ -24,7 +24,7 @@ from unskew.experiments.karel.beside import counted
 from unskew.experiments.karel.scales import find_scale
 from unskew.experiments.karel.testing import PROBLEMS, WIDE, TestSets
 from unskew.experiments.karel.trainings import Training
-from unskew.experiments.provenance import provenance
+from unskew.experiments.provenance import UNKNOWN, provenance
 from unskew.files import plain_errors, write_text
 from unskew.generation import generate
 from unskew.models.karel import Synthesizer
@@ -42,7 +42,7 @@ TOLD = (
     "name", "seed", "hash", "data", "steps", "batch", "shown", "examples", "distinct", "passes",
     "seconds", "at_once",
 )  # fmt: skip
-AT_ONCE = "at_once"  # a file of a run
+AT_ONCE, MADE_BY = "at_once", "provenance.json"  # files of a run
 SCORED = {"tasks", "beam", "set", "shares", "by", "misses", "dropped"}
 BY = {"actions-test": ("actions",), "msr-test": ("control_flow",)}
 
@@ -134,10 +134,7 @@ class Lab:
         return self.work / "entries" / f"{training.hash}.json"
 
     def _write(self, training: Training, entry: dict[str, Any]) -> None:
-        path = self._path(training)
-        with plain_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, json.dumps(entry, indent=1) + "\n")
+        write_text(self._path(training), json.dumps(entry, indent=1) + "\n")
 
     def _trained(self, training: Training) -> Synthesizer:
         folder = self.work / "runs" / training.hash
@@ -163,6 +160,7 @@ class Lab:
             finally:
                 if folder.is_dir():
                     write_text(folder / AT_ONCE, str(max(most, count())))
+            write_text(folder / MADE_BY, json.dumps(provenance(), indent=1) + "\n")
 
     def _set(self, recipe: Recipe) -> Tasks:
         """Return a fixed training set, made by all cores and kept."""
@@ -198,7 +196,7 @@ class Lab:
             "at_once": _at_once(self.work / "runs" / training.hash),
             "loss": curve[-1]["loss"],
             "settings": json.loads(json.dumps(asdict(training), default=dict)),
-            "provenance": provenance(),
+            "provenance": _made_by(self.work / "runs" / training.hash),
         }
 
     def _distinct(self, training: Training, examples: int) -> int:
@@ -231,6 +229,14 @@ class Lab:
 def _at_once(run: Path) -> int:
     """Return how many models were trained at once, as far as was noted."""
     return int((run / AT_ONCE).read_text()) if (run / AT_ONCE).is_file() else 1
+
+
+def _made_by(run: Path) -> dict[str, Any]:
+    """Return what trained a run, which need not be what scores it."""
+    if not (run / MADE_BY).is_file():
+        return dict.fromkeys(provenance(), UNKNOWN)
+    found: dict[str, Any] = json.loads((run / MADE_BY).read_text(encoding="utf-8"))
+    return found
 
 
 def _is_entry(found: Any) -> bool:

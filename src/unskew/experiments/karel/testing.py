@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,10 @@ from unskew.batch import Batch
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.recipes import RECIPES, SPECIFICATIONS
 from unskew.experiments.karel.scales import Scale
+from unskew.inputs import content_of
 from unskew.keys import key_hashes
 from unskew.models.karel_reading import read_examples
+from unskew.names import find_table
 
 ORIGINAL, UNIFORM = "msr-test", "uniform-test"
 NESTED = ("while-in-while", "while-in-if")
@@ -48,6 +50,16 @@ def _of_each(values: NDArray[np.generic], n: int) -> NDArray[np.int64]:
     return np.sort(np.concatenate([np.flatnonzero(values == k)[: n // len(kinds)] for k in kinds]))
 
 
+@cache
+def _content(name: str) -> str:
+    """Name a set's recipe, and the table that it is or is made of: a recipe only names that."""
+    if name not in RECIPES:
+        return content_of(f"karel/{name}")
+    given = RECIPES[name].given
+    table = f" of {content_of(given)}" if find_table(given) is not None else ""
+    return RECIPES[name].hash + table
+
+
 class TestSets:
     """Test sets by name, each made when it is first asked for."""
 
@@ -72,9 +84,8 @@ class TestSets:
         return TestSet(examples, rows, dropped, common)
 
     def label(self, name: str) -> str:
-        """Name the content of a set: its recipe, and how much of it is taken."""
-        recipe = RECIPES[name].hash if name in RECIPES else "table"
-        return f"{recipe}, {self._scale.tests or 'all'}"
+        """Name the content of a set: its recipe, its table, and how much of it is taken."""
+        return f"{_content(name)}, {self._scale.tests or 'all'}"
 
     @property
     def _same_programs(self) -> list[str]:
