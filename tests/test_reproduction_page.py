@@ -351,6 +351,14 @@ def test_times_of_models_that_were_trained_side_by_side_are_said_to_be_added_up(
     assert "added up, some side by side" in Parsed(reproduction_page(results)).text
 
 
+def test_each_commit_is_named_once_and_short() -> None:
+    one, two = "a" * 40, "b" * 40
+    results = everything()[:3]
+    for each, text in zip(results, (f"{one}; {two}", two, f"{two}; unknown"), strict=True):
+        each["provenance"] = each["provenance"] | {"commit": text}
+    assert f"{one[:10]}; {two[:10]}; unknown" in Parsed(reproduction_page(results)).text
+
+
 def test_signs_and_times() -> None:
     assert [signed(1.25, 1), signed(-0.04, 1), signed(-3.0, 0)] == ["+1.2", "0.0", "−3"]
     assert [duration(59.6), duration(61), duration(7384)] == ["1 min 0 s", "1 min 1 s", "2 h 3 min"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -38,7 +39,7 @@ ABOUT = (
     "Every number here that the paper reports has the paper’s beside it; a cell that was not run "
     "says so."
 )
-RECREATED = "The original test set of Karel is recreated: the original data is lost."
+RECREATED = "The original test set of Karel is recreated: most of the original data is lost."
 GLOSSARY = {
     "generalizes": "the first candidate program makes all six outputs, the held-out one too",
     "original test set, msr-test": "programs and worlds like those of the original dataset",
@@ -134,7 +135,7 @@ def _head(results: Sequence[Result]) -> Iterator[str]:
         "Hardware": _distinct(results, "hardware"),
         "Version": _distinct(results, "unskew"),
         "Source": _distinct(results, "source_sha256"),
-        "Commit": _distinct(results, "commit"),
+        "Commit": re.sub(r"\b([0-9a-f]{10})[0-9a-f]{30}\b", r"\1", _distinct(results, "commit")),
     }
     terms = "".join(
         f"<div{' class=wide' if len(text) > 14 else ''}><dt>{term}</dt>"
@@ -185,8 +186,10 @@ def _scales(results: Sequence[Result]) -> str:
 
 def _distinct(results: Sequence[Result], fact: str) -> str:
     """List what the provenance of the results says, each once."""
-    found = dict.fromkeys(result["provenance"].get(fact) for result in results)
-    return "; ".join(words.shown(str(text), LONGEST) for text in found if text)
+    told = (str(result["provenance"].get(fact) or "") for result in results)
+    # Of an experiment whose models differ in it, it is a list already.
+    found = dict.fromkeys(part for text in told for part in text.split("; ") if part)
+    return "; ".join(words.shown(text, LONGEST) for text in found)
 
 
 def _in_short(results: Sequence[Result], charts: _Charts) -> str:
