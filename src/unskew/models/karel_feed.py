@@ -51,7 +51,10 @@ class Feed:
     ) -> None:
         """Start the processes; they begin at ``place`` and take every ``stride``-th block."""
         check_count("workers", workers, "use at least one")
-        whole = Stream(recipe)  # what cannot be run is refused here, not in a process
+        whole = Stream(recipe)
+        # What cannot be run is refused here, not in a process; and what draws is compiled once,
+        # not by each of them at the same time.
+        whole.block(place.block)
         self.place, self._stride = place, stride
         self._crew = [
             _start(recipe, whole.pilot, place.block + i * stride, workers * stride)
