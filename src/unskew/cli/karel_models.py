@@ -70,8 +70,10 @@ def train_karel(options: TrainOptions) -> None:
             _say(ranks, f"run: {options.output} (it was finished already)")
             return
         held_out = _held_out(options) if ranks.first else None
-        with progress("training", 1000) as advance:
-            report = _teller(advance)
+        total = options.steps or max(1, round(60 * (options.minutes or 0)))
+        label = "training, steps" if options.steps else "training, seconds"
+        with progress(label, total) as advance:
+            report = _teller(advance, total)
             train(
                 config, open_batches, data, options.output,
                 held_out=held_out, ranks=ranks, report=report,
@@ -196,15 +198,15 @@ def _say(ranks: Ranks, text: str) -> None:
         typer.echo(text)
 
 
-def _teller(advance: Callable[[int, str], None]) -> Callable[[Progress], None]:
+def _teller(advance: Callable[[int, str], None], total: int) -> Callable[[Progress], None]:
     done = 0
 
     def report(now: Progress) -> None:
         nonlocal done
         checked = "" if now.accuracy is None else f", {100 * now.accuracy:.1f} % solved"
         note = f"loss {now.loss:.3f}, {now.examples_per_second:,.0f} examples/s{checked}"
-        advance(int(1000 * now.done) - done, note)
-        done = int(1000 * now.done)
+        advance(int(total * now.done) - done, note)
+        done = int(total * now.done)
 
     return report
 
