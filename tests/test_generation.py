@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -549,3 +550,25 @@ def test_the_card_counts_values_that_json_does_not_have(tmp_path: Path, monkeypa
         assert cells[3] == "2 of 2"
         assert float(cells[5].lstrip("<")) < 0.1, "the coin is fair"
         assert cells[7] == "none"
+
+
+def test_a_warning_is_told_when_it_comes(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    """Not after the part, which may take hours and may be stopped."""
+    (tmp_path / "dear.py").write_text(
+        "drawn = 0\n"
+        "def draw(rng):\n"
+        "    global drawn\n"
+        "    drawn += 1\n"
+        "    if drawn > 200_000: raise KeyboardInterrupt\n"
+        "    return int(rng.geometric(0.9))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    recipe = Recipe("dear:draw", 30_000, homogenize=("builtins:int",), epsilon=1e-5)
+    with pytest.warns(UserWarning, match="costs") as told, pytest.raises(KeyboardInterrupt):
+        generate(recipe, tmp_path / "made")
+    assert len([each for each in told if "costs" in str(each.message)]) == 1
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    recipe = Recipe("calculator/dcfg", np.int64(3), epsilon=np.float32(0.5))
+    assert recipe.hash == Recipe("calculator/dcfg", 3, epsilon=0.5).hash

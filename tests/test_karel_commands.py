@@ -314,7 +314,6 @@ def test_the_shipped_model_is_small_and_solves_what_it_did():
 SLOW = """
 import sys, time
 from unskew.cli import main
-from unskew.cli.karel_models import HELD_OUT, _held_out
 from unskew.models import karel_run
 
 class Slow(karel_run.TrainingStep):

@@ -297,7 +297,6 @@ def test_a_test_set_is_known_by_its_content(monkeypatch):
     before = [testing.TestSets(FULL).label(name) for name in names]
     testing._content.cache_clear()
     tables = {name: lambda table=table: table().slice(1, 10**6) for name, table in TABLES.items()}
-    monkeypatch.setattr("unskew.experiments.karel.testing.find_table", tables_of(tables))
     monkeypatch.setattr("unskew.inputs.find_table", tables_of(tables))
     after = [testing.TestSets(FULL).label(name) for name in names]
     testing._content.cache_clear()

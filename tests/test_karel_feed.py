@@ -98,10 +98,41 @@ def test_no_process_and_no_thread_is_left_behind():
 
 
 def test_who_waits_when_it_is_closed_hears_of_it():
-    feed = Feed(RECIPE, 1)
+    feed, heard = Feed(RECIPE, 1), []
+
+    def wait():
+        try:
+            while True:
+                feed.take(BLOCK)
+        except UnskewError as error:
+            heard.append(str(error))
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    time.sleep(0.2)
     feed.close()
-    with pytest.raises(UnskewError, match="closed"):
-        feed.take(10)
+    waiting.join(60)
+    assert heard == ["the stream is closed"]
+    for _ in range(2):  # and who comes later
+        with pytest.raises(UnskewError, match="closed"):
+            feed.take(10)
+
+
+def test_what_was_started_ends_where_the_rest_cannot_be(monkeypatch):
+    started, before = [], set(threading.enumerate())
+    start = karel_feed._start
+
+    def third_fails(*task):
+        if len(started) == 2:
+            raise KeyboardInterrupt
+        started.append(start(*task))
+        return started[-1]
+
+    monkeypatch.setattr(karel_feed, "_start", third_fails)
+    with pytest.raises(KeyboardInterrupt):
+        Feed(RECIPE, 3)
+    assert all(process.poll() is not None for process in started)
+    assert set(threading.enumerate()) <= before
 
 
 def test_what_a_variable_prints_does_not_come_between(tmp_path, monkeypatch):

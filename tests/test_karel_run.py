@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from types import SimpleNamespace
 
@@ -273,6 +274,28 @@ def test_each_task_of_a_feed_is_used_as_often_as_said():
         batches.close()
     assert len(used) == 64 * 4
     assert sorted(used.values()) == [1] * 128 + [2] * 128  # the first and the last chunk once
+
+
+def test_a_closed_feed_leaves_no_thread_and_says_so():
+    before = set(threading.enumerate())
+    for _ in range(2):
+        batches = rounds()
+        batches.close()
+        batches.close()
+        assert set(threading.enumerate()) <= before
+    with pytest.raises(UnskewError, match="closed"):
+        batches.choice(100)
+
+
+def test_batches_that_cannot_be_laid_out_leave_nothing_behind(monkeypatch):
+    def never(*_, **__):
+        raise MemoryError
+
+    before = set(threading.enumerate())
+    monkeypatch.setattr("unskew.models.karel_rounds.Minibatches", never)
+    with pytest.raises(MemoryError):
+        rounds()
+    assert set(threading.enumerate()) <= before
 
 
 def test_a_feed_goes_on_exactly():

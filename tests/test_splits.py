@@ -3,6 +3,7 @@
 import json
 import sys
 from collections import Counter
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from unskew.dataset import read_parquet
 from unskew.engines import processes
 from unskew.generation import make
 from unskew.keys import OTHER_SPLIT, REPEATED, excluded_keys, key_hashes, restricted
-from unskew.names import domain_of, find_variables
+from unskew.names import domain_of, find_source, find_variables
 from unskew.rowhash import content_hashes
 from unskew.salient import joint
 from unskew.source import Source
@@ -107,6 +108,23 @@ def test_no_more_is_drawn_than_is_needed_and_the_share_left_out_is_right(exclude
     left_out = sum(dropped.values())
     assert left_out / (left_out + 20_000) == pytest.approx(excluded / 10, abs=0.03)
     assert draw.drawn < 1.15 * 20_000 / (1 - excluded / 10)
+
+
+def test_lengths_that_take_turns_are_left_out_as_often_as_they_come():
+    """Rows of `karel/actions` have their length by their place; all of 1 to 3 are excluded."""
+    plain = Recipe("karel/actions", 1, {"max_length": 8})
+    source = find_source(plain.source, plain.parameters)
+    restricted_ = restricted(source, replace(plain, exclude=("karel/action-programs",)), 0, make)
+    keys_ = excluded_keys("karel/action-programs", make, plain.source)
+    drawn, _ = source.draw(np.random.default_rng(1), 2_000)
+    share = np.isin(key_hashes(drawn, domain_of(plain.source)), keys_).mean()
+    assert share > 3 / 8
+    for n in (1, 100, 1_000):
+        batch, dropped = restricted_.draw(np.random.default_rng(2), n)
+        assert len(batch) == n
+        left_out = dropped["is in karel/action-programs"]
+        if n > 1:  # five sigma of 1,000, and of 100
+            assert left_out / (left_out + n) == pytest.approx(share, abs=2.5 / np.sqrt(n))
 
 
 def test_a_named_recipe_may_be_excluded():

@@ -14,12 +14,13 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, nullcontext, suppress
 from itertools import islice
 from typing import IO, Any, TypeAlias
 
-from unskew.errors import UnskewError, check_count, warn_once
+from unskew.errors import HealthWarning, UnskewError, check_count, is_new
 from unskew.recipe import Recipe
 from unskew.store import Place, place
 
@@ -178,7 +179,8 @@ def _numbers(answers: Iterable[dict[str, Any]], warned: set[str]) -> Iterator[in
         if "error" in answer:
             raise UnskewError(answer["error"])
         for warning in answer["warnings"]:
-            warn_once(warning, warned)
+            if is_new(warning, warned):
+                warnings.warn(warning, HealthWarning, stacklevel=2)
         yield answer["done"]
 
 

@@ -2,7 +2,6 @@
 
 import math
 import operator
-import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Real
@@ -31,12 +30,12 @@ class HealthWarning(UserWarning):
     """Homogenizing works but costs or distorts more than its user may expect."""
 
 
-def warn_once(text: str, warned: set[str]) -> None:
-    """Warn, unless there was a warning of the kind: each shard says it with its own numbers."""
-    kind = " ".join(text.split()[:3])
-    if kind not in warned:
-        warned.add(kind)
-        warnings.warn(text, HealthWarning, stacklevel=3)
+def is_new(warning: str, warned: set[str]) -> bool:
+    """Whether no warning of the kind came before: each shard says it with its own numbers."""
+    kind = " ".join(warning.split()[:3])
+    new = kind not in warned
+    warned.add(kind)
+    return new
 
 
 def unknown(kind: str, name: str, known: Iterable[str], step: str = "") -> UnskewError:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unskew.batch import concatenate
 from unskew.dataset import RECIPE, Dataset
 from unskew.engines import Engine
-from unskew.errors import HealthWarning, RowError, UnskewError, warn_once
+from unskew.errors import HealthWarning, RowError, UnskewError, is_new
 from unskew.finishing import at_once, finish
 from unskew.given import given_place, given_rows, given_size
 from unskew.homogenizer import Homogenizer, KeptBatches
@@ -135,17 +135,19 @@ def generate(
 
 
 def _run_here(recipe: Recipe, folder: Place, indices: Sequence[int], advance: Advance) -> None:
-    """Make parts one after another; say each kind of warning once."""
+    """Make parts one after another; say each kind of warning once, when it comes."""
     warned: set[str] = set()
-    for index in indices:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", HealthWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", HealthWarning)
+        show = warnings.showwarning
+
+        def show_new(message: Warning | str, category: type[Warning], *where: Any) -> None:
+            if not issubclass(category, HealthWarning) or is_new(str(message), warned):
+                show(message, category, *where)
+
+        warnings.showwarning = show_new  # type: ignore[assignment]
+        for index in indices:
             run_part(recipe, folder, index, advance)
-        for each in caught:
-            if issubclass(each.category, HealthWarning):
-                warn_once(str(each.message), warned)
-            else:
-                warnings.showwarning(each.message, each.category, each.filename, each.lineno)
 
 
 def run_part(recipe: Recipe, folder: Place, index: int, advance: Advance = lambda _: None) -> None:

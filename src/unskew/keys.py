@@ -29,7 +29,8 @@ from unskew.source import Source
 Make: TypeAlias = Callable[[Recipe, int], Batch]
 Excluded: TypeAlias = Mapping[str, NDArray[np.uint64]]
 OTHER_SPLIT, REPEATED = "belongs to another split", "repeats an earlier key"
-IN_VAIN = 1000  # draws of a chunk in a row that left nothing
+IN_VAIN = 1000  # draws in a row that left nothing
+FEWEST = 256  # examples drawn at once to make up for what was left out
 
 
 def key_hashes(batch: Batch, domain: Domain | None) -> NDArray[np.uint64]:
@@ -59,8 +60,10 @@ def restricted(source: Source, recipe: Recipe, index: int, make: Make) -> Source
         have, drawn, in_vain = 0, 0, 0
         while have < n:
             missing = n - have
-            # As many as leave what is missing, by the share that was left so far.
-            batch, reasons = source.draw(rng, min(n, -(-missing * drawn // have) if have else n))
+            wanted = -(-missing * drawn // have) if have else n  # by the share left so far
+            # Not too few: what a source draws may depend on the row, as lengths that take turns.
+            asked = max(min(wanted, n), FEWEST) if drawn else n
+            batch, reasons = source.draw(rng, asked)
             drawn += len(batch)
             dropped += reasons
             keep, why = _allowed(batch, recipe, split, excluded())
@@ -74,7 +77,7 @@ def restricted(source: Source, recipe: Recipe, index: int, make: Make) -> Source
             if in_vain == IN_VAIN:
                 raise UnskewError(
                     f"nothing is left for split {split} of {recipe.source} after "
-                    f"{IN_VAIN * n:,} draws; exclude less, or ask for fewer examples"
+                    f"{drawn:,} draws; exclude less, or ask for fewer examples"
                 )
             if len(batch):
                 kept.append(batch)

@@ -90,7 +90,7 @@ def audit(
 def show(
     target: Annotated[str, typer.Argument(help="A source, a dataset, a file, or module:function.")],
     n: Annotated[
-        int | None, typer.Option("-n", help="How many examples.", show_default="5, with --trace 1")
+        int | None, typer.Option("-n", help="How many examples.", show_default="5; 1 with --trace")
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,

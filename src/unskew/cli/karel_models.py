@@ -205,8 +205,9 @@ def _teller(advance: Callable[[int, str], None], total: int) -> Callable[[Progre
         nonlocal done
         checked = "" if now.accuracy is None else f", {100 * now.accuracy:.1f} % solved"
         note = f"loss {now.loss:.3f}, {now.examples_per_second:,.0f} examples/s{checked}"
-        advance(int(total * now.done) - done, note)
-        done = int(total * now.done)
+        reached = round(total * now.done)
+        advance(reached - done, note)
+        done = reached
 
     return report
 

@@ -12,9 +12,10 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import cycle
 from types import TracebackType
 from typing import Any
 
@@ -55,21 +56,31 @@ class Feed:
         # What cannot be run is refused here, not in a process; and what draws is compiled once,
         # not by each of them at the same time.
         whole.block(place.block)
-        self.place, self._stride = place, stride
-        self._crew = [
-            _start(recipe, whole.pilot, place.block + i * stride, workers * stride)
-            for i in range(workers)
-        ]
-        self._queues: list[queue.Queue[Arrays | str]] = [queue.Queue(AHEAD) for _ in self._crew]
-        self._open = True
-        self._readers = [
-            threading.Thread(target=self._read, args=pair, daemon=True)
-            for pair in zip(self._crew, self._queues, strict=True)
-        ]
-        for reader in self._readers:
-            reader.start()
-        self._blocks = self._in_order()
+        self.place, self._stride, self._open = place, stride, True
+        self._crew: list[subprocess.Popen[bytes]] = []
+        self._queues: list[queue.Queue[Arrays | str]] = []
+        self._readers: list[threading.Thread] = []
+        try:
+            for i in range(workers):
+                self._employ(recipe, whole.pilot, place.block + i * stride, workers * stride)
+        except BaseException:  # also Ctrl-C: nobody else can close what was not made
+            self.close()
+            raise
+        self._turns = cycle(self._queues)
+        self._blocks = iter(self._next, None)
         self._rest: Arrays | None = None
+
+    def _employ(
+        self, recipe: Recipe, pilot: Mapping[str, Any] | None, block: int, parts: int
+    ) -> None:
+        """Start a process, and a thread that reads what it makes."""
+        ready: queue.Queue[Arrays | str] = queue.Queue(AHEAD)
+        process = _start(recipe, pilot, block, parts)
+        self._crew.append(process)
+        reader = threading.Thread(target=self._read, args=(process, ready), daemon=True)
+        reader.start()
+        self._queues.append(ready)
+        self._readers.append(reader)
 
     def take(self, n: int) -> Arrays:
         """Return the next n tasks, programs padded to the longest of them."""
@@ -104,7 +115,7 @@ class Feed:
             process.wait()
         for reader, ready in zip(self._readers, self._queues, strict=True):
             ended(reader, ready)
-            ready.put(CLOSED)  # for who waits for it
+            ready.put(CLOSED)  # for who waits for it, or asks for more
         for process in self._crew:
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
@@ -124,13 +135,14 @@ class Feed:
         """Stop the processes, whatever happened."""
         self.close()
 
-    def _in_order(self) -> Iterator[Arrays]:
-        while True:
-            for ready in self._queues:
-                found = ready.get()
-                if isinstance(found, str):
-                    raise UnskewError(found)
-                yield found
+    def _next(self) -> Arrays:
+        """Return the next block: the processes take turns."""
+        ready = next(self._turns)
+        found = ready.get()
+        if isinstance(found, str):
+            ready.put(found)  # it is so for ever
+            raise UnskewError(found)
+        return found
 
     def _read(self, process: subprocess.Popen[bytes], ready: queue.Queue[Arrays | str]) -> None:
         """Hand over what one process makes until it ends, which it never should."""

@@ -97,7 +97,7 @@ class Feeds:
         try:
             for recipe, place in zip(mixture.recipes, starts, strict=True):
                 self._feeds.append(Feed(recipe, workers, place, stride=stride))
-        except UnskewError:
+        except BaseException:  # also Ctrl-C: nobody else can close what was not made
             self.close()
             raise
 

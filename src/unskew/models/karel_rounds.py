@@ -20,7 +20,7 @@ import torch
 
 from unskew.errors import UnskewError, check_count
 from unskew.models.karel_data import Choice, Minibatches, Tasks
-from unskew.models.karel_feed import Place, ended
+from unskew.models.karel_feed import CLOSED, Place, ended
 from unskew.models.karel_mixture import Feeds, Mixture
 from unskew.models.packed import Steps
 from unskew.models.ranks import ALONE, Ranks
@@ -69,16 +69,16 @@ class Rounds:
         self._ready: queue.Queue[tuple[list[Place], Tasks] | UnskewError] = queue.Queue(1)
         self._fetching = threading.Thread(target=self._fetch, daemon=True)
         self._fetching.start()
-        try:
-            self.tasks = self._filled()
-        except UnskewError:
-            self.close()
-            raise
-        # Four σ of the number of tasks longer than any one length.
-        spare = math.ceil(2 * math.sqrt(2 * len(self.tasks)))
         own = int(stream(seed, "rank", ranks.rank).integers(2**62))
         limits = state["limits"] if state else None
-        self._inner = Minibatches(self.tasks, mine, shown, own, spare=spare, limits=limits)
+        try:
+            self.tasks = self._filled()
+            # Four σ of the number of tasks longer than any one length.
+            spare = math.ceil(2 * math.sqrt(2 * len(self.tasks)))
+            self._inner = Minibatches(self.tasks, mine, shown, own, spare=spare, limits=limits)
+        except BaseException:  # also Ctrl-C: nobody else can close what was not made
+            self.close()
+            raise
         self.weight = 1 / ranks.size
 
     @property
@@ -112,6 +112,7 @@ class Rounds:
         """Stop the processes of the streams, and the thread that reads them."""
         self._feeds.close()
         ended(self._fetching, self._ready)
+        self._ready.put(UnskewError(CLOSED))  # for who asks for more
 
     def _filled(self) -> Tasks:
         """Return the buffer of the first round; a chunk lies where its number says."""

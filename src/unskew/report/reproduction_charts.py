@@ -36,7 +36,7 @@ BELOW = {"legend": {"layout": {"top": {"direction": "vertical", "anchor": "start
 
 
 def table_heatmap(table: Table) -> Spec:
-    """Draw a table as a grid, its shorter side across as in the table below it.
+    """Draw a table as a grid, its shorter side across.
 
     Models of which nothing was run are left to the table.
     """

@@ -160,7 +160,7 @@ class Lab:
             finally:
                 if folder.is_dir():
                     write_text(folder / AT_ONCE, str(max(most, count())))
-            write_text(folder / MADE_BY, json.dumps(provenance(), indent=1) + "\n")
+                    write_text(folder / MADE_BY, json.dumps(provenance(), indent=1) + "\n")
 
     def _set(self, recipe: Recipe) -> Tasks:
         """Return a fixed training set, made by all cores and kept."""

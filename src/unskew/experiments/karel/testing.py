@@ -15,7 +15,6 @@ from unskew.experiments.karel.scales import Scale
 from unskew.inputs import content_of
 from unskew.keys import key_hashes
 from unskew.models.karel_reading import read_examples
-from unskew.names import find_table
 
 ORIGINAL, UNIFORM = "msr-test", "uniform-test"
 NESTED = ("while-in-while", "while-in-if")
@@ -52,12 +51,9 @@ def _of_each(values: NDArray[np.generic], n: int) -> NDArray[np.int64]:
 
 @cache
 def _content(name: str) -> str:
-    """Name a set's recipe, and the table that it is or is made of: a recipe only names that."""
-    if name not in RECIPES:
-        return content_of(f"karel/{name}")
-    given = RECIPES[name].given
-    table = f" of {content_of(given)}" if find_table(given) is not None else ""
-    return RECIPES[name].hash + table
+    """Name the content of a set, and of what it is made of: its recipe only has its name."""
+    given = RECIPES[name].given if name in RECIPES else ""
+    return content_of(f"karel/{name}") + (f" of {content_of(given)}" if given else "")
 
 
 class TestSets:
