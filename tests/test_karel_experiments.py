@@ -412,3 +412,5 @@ def test_a_training_is_what_it_says():
     wider, longer = (training(f"beyond, {name}", FULL) for name in ("wider", "longer"))
     assert replace(longer, steps=wider.steps).hash == wider.hash
     assert longer.steps == FULL.whole_steps
+    for scale in SCALES.values():
+        assert training("beyond, longer", scale).steps > training("beyond, wider", scale).steps

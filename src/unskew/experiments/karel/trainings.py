@@ -223,6 +223,9 @@ TRAININGS: dict[str, Make] = {
     ),
     "beyond, wider": _streamed(*WIDER, shares=WIDER_SHARES, shown=(1, 5)),
     "beyond, longer": _streamed(
-        *WIDER, shares=WIDER_SHARES, shown=(1, 5), length=lambda scale: scale.whole_steps
+        *WIDER,
+        shares=WIDER_SHARES,
+        shown=(1, 5),
+        length=lambda scale: max(scale.whole_steps, 2 * scale.steps),
     ),
 }
