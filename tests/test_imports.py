@@ -80,6 +80,7 @@ PUBLIC = {
     "Tally",
     "UnskewError",
     "VariableAudit",
+    "Verified",
     "audit",
     "bins",
     "clip",
@@ -93,6 +94,7 @@ PUBLIC = {
     "round_to",
     "samples_needed",
     "stream",
+    "verify",
 }
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unskew import Recipe, UnskewError, generate, generation, keys
+from unskew import Recipe, UnskewError, generate, generation, keys, targets
 from unskew.domains.karel.recipes import problem_table
 from unskew.engines import processes
 from unskew.generation import make, shard
@@ -285,3 +285,10 @@ def test_a_table_is_known_by_its_rows(monkeypatch):
     tables = {"problems": lambda: problem_table().slice(0, 40)}
     monkeypatch.setattr("unskew.inputs.find_table", lambda name: tables.get(name.partition("/")[2]))
     assert content_of("karel/problems") != before
+
+
+def test_a_row_that_is_no_more_there_is_named_as_it_was_asked_for(tmp_path):
+    sizes = [(tmp_path / "a", 1_000), (tmp_path / "b", 400)]
+    assert targets._where(1_100, sizes) == f"{tmp_path / 'b'} row 101"
+    with pytest.raises(UnskewError, match="there is no row 1501; the files have changed"):
+        targets._where(1_500, sizes)
