@@ -18,7 +18,6 @@ from unskew.parts import NOTES, finished_part
 
 SMALL = Recipe("calculator/dcfg", 3_000, homogenize=("length",), seed=5, shard_size=100)
 KAREL = Recipe("karel/msr", 600, shard_size=100)
-KILLS = 50
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -67,12 +66,13 @@ def test_golden_datasets_hold(recipe, golden, tmp_path):
     assert digest.hexdigest()[:16] == golden
 
 
-def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(whole, tmp_path):
-    """Fifty kills, with one worker or two; what was made stays, and nothing is made twice."""
+@pytest.mark.parametrize("kills_wanted", [20, pytest.param(50, marks=pytest.mark.long)])
+def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(whole, tmp_path, kills_wanted):
+    """With one worker or two; what was made stays, and nothing is made twice."""
     rng = random.Random(0)  # noqa: S311 - when to kill is no secret
     kills = rounds = 0
     kept_something = 0
-    while kills < KILLS:
+    while kills < kills_wanted:
         rounds += 1
         folder = tmp_path / f"round-{rounds}"
         while True:
@@ -88,7 +88,7 @@ def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(whole, tmp_pat
                 kept_something += 0 < sum(part is not None for part in found) < SMALL.shards
         time.sleep(0.2)  # a worker whose parent was killed may still write its last part
         assert contents(folder) == whole[SMALL.hash]
-    assert kept_something >= 5  # some of the kills struck in the middle
+    assert kept_something >= kills_wanted // 10  # some of the kills struck in the middle
 
 
 def test_finished_parts_are_kept_after_a_kill(tmp_path):

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from unskew import streaming
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.errors import UnskewError
 from unskew.models import karel_feed, karel_feeder
@@ -141,6 +142,7 @@ def test_what_a_variable_prints_does_not_come_between(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(streaming, "PILOT", 2_000)
     loud = Recipe("karel/actions", 1, {"max_length": 3}, homogenize=("loud:size",), seed=5)
     with Feed(loud, 1) as feed:
         programs, _ = feed.take(100)
