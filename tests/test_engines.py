@@ -88,7 +88,7 @@ def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(whole, tmp_pat
                 kept_something += 0 < sum(part is not None for part in found) < SMALL.shards
         time.sleep(0.2)  # a worker whose parent was killed may still write its last part
         assert contents(folder) == whole[SMALL.hash]
-    assert kept_something >= kills_wanted // 10  # some of the kills struck in the middle
+    assert kept_something >= 5  # some of the kills struck in the middle
 
 
 def test_finished_parts_are_kept_after_a_kill(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TextIO
 
 from unskew.batch import concatenate
 from unskew.dataset import RECIPE, Dataset
@@ -141,11 +141,18 @@ def _run_here(recipe: Recipe, folder: Place, indices: Sequence[int], advance: Ad
         warnings.simplefilter("always", HealthWarning)
         show = warnings.showwarning
 
-        def show_new(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        def show_new(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
             if not issubclass(category, HealthWarning) or is_new(str(message), warned):
-                show(message, category, *where)
+                show(message, category, filename, lineno, file, line)
 
-        warnings.showwarning = show_new  # type: ignore[assignment]
+        warnings.showwarning = show_new
         for index in indices:
             run_part(recipe, folder, index, advance)
 
