@@ -12,6 +12,7 @@ import unskew
 from unskew.errors import UnskewError
 from unskew.experiments import calculator, load_experiment
 from unskew.experiments.provenance import commit
+from unskew.experiments.saying import Say
 from unskew.theory import cost_bound
 
 RESULT = Path(__file__).parents[1] / "results" / "calculator.json"
@@ -20,7 +21,7 @@ RESULT = Path(__file__).parents[1] / "results" / "calculator.json"
 @pytest.fixture(scope="module")
 def smoke():
     stages = []
-    result = calculator.run("smoke", None, calculator.Say(stages.append))
+    result = calculator.run("smoke", None, Say(stages.append))
     assert any("training 84 models" in stage for stage in stages)
     return result
 

@@ -20,7 +20,7 @@ import unskew
 from unskew.batch import Batch
 from unskew.compiled import compiled
 from unskew.errors import UnskewError
-from unskew.files import written_whole
+from unskew.files import write_by
 from unskew.models.calculator import Expressions, ReaderConfig
 from unskew.models.training import TrainConfig, TrainingData, train
 from unskew.tally import Tally
@@ -238,11 +238,8 @@ def test_a_failure_to_clean_up_does_not_hide_the_reason(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "unlink", read_only)
     monkeypatch.setattr(os, "replace", read_only)
-    with (
-        pytest.raises(UnskewError, match="Read-only file system; choose a place"),
-        written_whole(tmp_path / "x") as beside,
-    ):
-        beside.touch()
+    with pytest.raises(UnskewError, match="Read-only file system; choose a place"):
+        write_by(tmp_path / "x", Path.touch)
 
 
 def test_kernels_compile_where_nothing_can_be_kept(monkeypatch):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from unskew import Recipe, UnskewError, generate, generation
-from unskew.files import STALE, create_text, write_text, written_whole
+from unskew.files import STALE, create_text, write_by, write_text
 from unskew.generation import shard
 from unskew.parts import NOTES, finished_part, part_name
 
@@ -221,10 +221,19 @@ def test_nothing_is_put_in_place_after_a_part_that_is_missing(tmp_path):
 
 
 def test_names_beside_are_nobody_elses(tmp_path):
-    with written_whole(tmp_path / "x") as one, written_whole(tmp_path / "x") as two:
-        assert one != two
-        one.write_text("1")
-        two.write_text("2")
+    used = []
+
+    def write(text):
+        def to(beside):
+            used.append(beside)
+            if text == "1":
+                write_by(tmp_path / "x", write("2"))  # while the other is written
+            beside.write_text(text)
+
+        return to
+
+    write_by(tmp_path / "x", write("1"))
+    assert len(set(used)) == 2
     assert (tmp_path / "x").read_text() == "1"
 
 

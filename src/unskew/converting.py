@@ -13,7 +13,7 @@ from unskew.addresses import is_address
 from unskew.dataset import Dataset
 from unskew.domain import Domain, example_data
 from unskew.errors import UnskewError, check_count, unknown
-from unskew.files import check_writable, written_whole
+from unskew.files import check_writable, write_by
 from unskew.targets import FILES, Target, alike, open_target
 
 if TYPE_CHECKING:
@@ -108,8 +108,11 @@ def _counted(opened: Target, n: int | None, advance: Callable[[int], None]) -> I
 def _write_parquet(batches: Iterator[Batch], path: Path) -> int:
     import pyarrow.parquet as pq
 
-    rows, writer = 0, None
-    with written_whole(path) as beside:
+    rows = 0
+
+    def write(beside: Path) -> None:
+        nonlocal rows
+        writer = None
         try:
             for batch in batches:
                 table = batch.to_arrow()
@@ -120,6 +123,8 @@ def _write_parquet(batches: Iterator[Batch], path: Path) -> int:
         finally:
             if writer is not None:
                 writer.close()
+
+    write_by(path, write)
     return rows
 
 
@@ -132,11 +137,16 @@ def _alike(table: pa.Table, schema: pa.Schema, rows: int) -> pa.Table:
 
 def _write_jsonl(batches: Iterator[Batch], path: Path, made: Callable[[Any, int], Any]) -> int:
     rows = 0
-    with written_whole(path) as beside, beside.open("w", encoding="utf-8", newline="\n") as file:
-        for batch in batches:
-            for example in batch.examples():
-                file.write(_line(example, rows, made) + "\n")
-                rows += 1
+
+    def write(beside: Path) -> None:
+        nonlocal rows
+        with beside.open("w", encoding="utf-8", newline="\n") as file:
+            for batch in batches:
+                for example in batch.examples():
+                    file.write(_line(example, rows, made) + "\n")
+                    rows += 1
+
+    write_by(path, write)
     return rows
 
 

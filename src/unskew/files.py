@@ -19,27 +19,6 @@ LEFT = re.compile(r"\..+\.\d+(\.[0-9a-f]{8})?\.part")
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
-@contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
-    """Give a path beside ``path`` to write to; rename it at the end, remove it on any failure."""
-    with _beside(path) as beside:
-        yield beside
-        os.replace(beside, path)
-
-
-@contextmanager
-def _beside(path: Path) -> Iterator[Path]:
-    """Give a path beside ``path`` that is nobody else's, and remove what is left there."""
-    beside = _name_beside(path)
-    try:
-        with plain_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            yield beside
-    finally:
-        with suppress(OSError):
-            beside.unlink()
-
-
 def _name_beside(path: Path) -> Path:
     on_disk(path)
     # Threads share the number of their process, containers on one disk may: hence the letters.
@@ -57,21 +36,18 @@ def remove_stale(folder: Path) -> None:
 
 def create_text(path: Path, text: str) -> None:
     """Write a text file whole unless there is one: of two writers at once, one is the first."""
-    with _beside(path) as beside:
-        beside.write_text(text, encoding="utf-8")
-        try:
-            os.link(beside, path)
-        except FileExistsError:
-            return
-        except OSError as error:
-            if error.errno not in NO_LINKS:
-                raise
-            if not path.exists():  # the next best thing on such a disk
-                os.replace(beside, path)
+    _write_beside(path, lambda beside: beside.write_text(text, encoding="utf-8"), _link)
 
 
 def write_by(path: Path, write: Callable[[Path], object]) -> None:
-    """Have a function write a file whole or not at all; it is given another path, beside it.
+    """Have a function write a file whole or not at all; it is given another path, beside it."""
+    _write_beside(path, write, os.replace)
+
+
+def _write_beside(
+    path: Path, write: Callable[[Path], object], put: Callable[[Path, Path], object]
+) -> None:
+    """Write a file beside ``path``, put it there, and remove what is left beside it.
 
     A plain try: Ctrl-C between the end of a with-statement and its manager would leave the file.
     """
@@ -80,10 +56,23 @@ def write_by(path: Path, write: Callable[[Path], object]) -> None:
         with plain_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             write(beside)
-            os.replace(beside, path)
+            put(beside, path)
     finally:
         with suppress(OSError):
             beside.unlink()
+
+
+def _link(beside: Path, path: Path) -> None:
+    """Put a file where there is none."""
+    try:
+        os.link(beside, path)
+    except FileExistsError:
+        return
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        if not path.exists():  # the next best thing on such a disk
+            os.replace(beside, path)
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -98,10 +87,12 @@ def write_text(path: Path, text: str) -> None:
 
 def check_writable(path: Path) -> None:
     """Say before a long job, not after it, that its result cannot be written."""
-    with _beside(path) as beside:
-        beside.touch()
-        if path.is_dir():
-            raise UnskewError(f"{path} is a folder; name a file in it")
+    _write_beside(path, Path.touch, _refuse_folder)
+
+
+def _refuse_folder(_: Path, path: Path) -> None:
+    if path.is_dir():
+        raise UnskewError(f"{path} is a folder; name a file in it")
 
 
 @contextmanager

@@ -144,13 +144,11 @@ def _results(
         found = load_experiment(name)
         if lab is None or name not in KAREL:
             with progress(f"reproducing {name}", steps or found.steps(scale)) as advance:
-                result = found.run(scale, work / name, _say(found.Say, advance), steps)
+                result = found.run(scale, work / name, _say(advance), steps)
             yield name, result
             continue
-        from unskew.experiments.karel.lab import Say
-
         with progress(f"reproducing {name}", found.left(lab, only) or None) as advance:
-            lab.say = _say(Say, advance)
+            lab.say = _say(advance)
             result = found.run(lab, only)
         yield name, result  # the bar is gone by now
 
@@ -183,8 +181,10 @@ def _check_only(only: list[str], experiments: list[Any], scale: str) -> None:
             raise unknown("model", name, (NONE, *models, *seeds))
 
 
-def _say(kind: Any, advance: Advance) -> Any:
+def _say(advance: Advance) -> Any:
     """Tell the stages of an experiment, and how its training goes, as progress."""
+    from unskew.experiments.saying import Say
+
     done = 0
 
     def stage(text: str) -> None:
@@ -198,7 +198,7 @@ def _say(kind: Any, advance: Advance) -> Any:
         advance(max(0, now.step - done), f"loss {now.loss:.3f}, {speed}")
         done = now.step
 
-    return kind(stage, step)
+    return Say(stage, step)
 
 
 def _write(result: dict[str, Any], output: Path | None, *, of_all: bool) -> None:

@@ -8,7 +8,7 @@ four sources as they are. All models of all seeds train side by side.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from os import cpu_count
@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from unskew.auditing import VariableAudit, in_order, kl_removed
 from unskew.errors import unknown
 from unskew.experiments.provenance import provenance
+from unskew.experiments.saying import Say
 from unskew.generation import shard
 from unskew.models.calculator import Expressions, ReaderConfig
 from unskew.models.scoring import Estimate, accuracies
-from unskew.models.training import Progress, TrainConfig, TrainingData, best_device, train
+from unskew.models.training import TrainConfig, TrainingData, best_device, train
 from unskew.names import find_source
 from unskew.recipe import Recipe
 from unskew.streams import stream
@@ -101,14 +102,6 @@ class Cell:
         return Recipe(
             name, n, homogenize=(self.variable,), epsilon=self.epsilon, seed=seed, shard_size=n
         )
-
-
-@dataclass(frozen=True)
-class Say:
-    """How the experiment tells where it is: a stage begins, or a stage's training goes on."""
-
-    stage: Callable[[str], None] = lambda _: None
-    step: Callable[[Progress], None] = lambda _: None
 
 
 def run(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,13 +25,14 @@ from unskew.experiments.karel.scales import find_scale
 from unskew.experiments.karel.testing import PROBLEMS, WIDE, TestSets
 from unskew.experiments.karel.trainings import Training
 from unskew.experiments.provenance import UNKNOWN, provenance
+from unskew.experiments.saying import Say
 from unskew.files import plain_errors, write_text
 from unskew.generation import generate
 from unskew.models.karel import Synthesizer
 from unskew.models.karel_data import Tasks, joined
 from unskew.models.karel_opening import endless, fixed
 from unskew.models.karel_reading import read_examples
-from unskew.models.karel_run import MODEL, OpenBatches, Progress, load_synthesizer, train
+from unskew.models.karel_run import MODEL, OpenBatches, load_synthesizer, train
 from unskew.models.karel_scoring import mean_loss, score
 from unskew.models.ranks import ALONE
 from unskew.models.runs import METRICS
@@ -45,14 +46,6 @@ TOLD = (
 AT_ONCE, MADE_BY = "at_once", "provenance.json"  # files of a run
 SCORED = {"tasks", "beam", "set", "shares", "by", "misses", "dropped"}
 BY = {"actions-test": ("actions",), "msr-test": ("control_flow",)}
-
-
-@dataclass(frozen=True)
-class Say:
-    """How an experiment tells where it is: a stage begins, or a stage's training goes on."""
-
-    stage: Callable[[str], None] = lambda _: None
-    step: Callable[[Progress], None] = lambda _: None
 
 
 @dataclass(frozen=True)
