@@ -78,6 +78,7 @@ def test_a_hash_names_everything_but_the_name():
         replace(made, reuse=1),
         replace(made, model=replace(made.model, pair=64)),
         replace(made, step=replace(made.step, rate=1e-3)),
+        replace(made, step=replace(made.step, fan_in=256)),
         training("uniform", FULL),
         training("baseline", FULL, seed=1),
     ]
@@ -201,11 +202,15 @@ def test_the_result_says_everything(result):
 def test_what_is_trained_on_more_is_likelier_after_forty_steps(result, work):
     """A tiny model has solved nothing yet, but it knows which programs there are.
 
-    Programs of actions alone are likelier to the model whose data has more of them: by 0.12 to
-    0.27 nats a token with four seeds. The rest is too small to be told from chance after so little.
+    Programs of actions alone, against the original's, are likelier to the model whose data has
+    more of them: by 0.06 to 0.30 nats a token with twelve seeds, 0.19 in the mean. The rest is
+    too small to be told from chance after so little.
     """
     baseline, augmented = (entry(work, name)["scores"] for name in ("baseline", "augmented"))
-    assert augmented["actions-test"]["loss"] < baseline["actions-test"]["loss"] - 0.05
+    gaps = [
+        each["msr-test"]["loss"] - each["actions-test"]["loss"] for each in (baseline, augmented)
+    ]
+    assert gaps[1] > gaps[0] + 0.05
     for each in (baseline, augmented):
         assert each["msr-test"]["loss"] < 3.5, "a model that guesses has 3.93 nats"
         assert each["msr-test"]["shares"]["valid"]["share"] == 1

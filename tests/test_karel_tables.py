@@ -16,7 +16,7 @@ from unskew.cli.reproducing import _say
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel import plan
 from unskew.experiments.karel.beside import counted
-from unskew.experiments.karel.lab import Exam, Lab, Say
+from unskew.experiments.karel.lab import Exam, Lab
 from unskew.experiments.karel.plan import Cell, Table
 from unskew.experiments.karel.scales import SCALES
 from unskew.experiments.karel.trainings import training
@@ -148,7 +148,7 @@ def test_what_is_left_to_train_is_counted(tmp_path, monkeypatch):
 def test_progress_of_several_models_ends_at_their_steps():
     """Both are told once, at their last step, as short trainings are."""
     told = []
-    say = _say(Say, lambda more, note="": told.append(more))
+    say = _say(lambda more, note="": told.append(more))
     for _ in range(2):
         say.stage("training")
         say.step(Progress(40, 0.5, 1e-3, 100.0, 1.0, 1.0))

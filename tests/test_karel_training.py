@@ -2,17 +2,20 @@
 
 import weakref
 from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 import torch
 
 from tests.test_karel_model import TINY, tasks
+from unskew.domains import load_domain
 from unskew.errors import UnskewError
 from unskew.models import karel_training
 from unskew.models.karel import Synthesizer, SynthesizerConfig
-from unskew.models.karel_data import Minibatches
+from unskew.models.karel_data import Minibatches, Tasks
 from unskew.models.karel_training import StepConfig, TrainingStep
+from unskew.streams import stream
 
 
 def training(config: StepConfig, model: SynthesizerConfig = TINY, n: int = 64) -> TrainingStep:
@@ -120,6 +123,60 @@ def test_the_rate_warms_up_and_falls_to_zero():
     assert config.rate_at(1.0) == pytest.approx(0, abs=1e-9)
     with pytest.raises(UnskewError, match="rate is 2"):
         StepConfig(rate=2)
+
+
+def moved(step: TrainingStep) -> dict[str, float]:
+    """By how much the first step moves each parameter at most."""
+    before = {name: value.detach().clone() for name, value in step.model.named_parameters()}
+    step.run(0, 0.5)
+    now = dict(step.model.named_parameters())
+    return {name: float((now[name] - before[name]).abs().max().detach()) for name in before}
+
+
+def test_a_layer_of_many_inputs_learns_slower_in_proportion():
+    """Adam's first step moves each weight by its rate, whatever the gradient."""
+    sizes = SynthesizerConfig(channels=4, blocks=1, pair=32, token=16, hidden=16, layers=1)
+    config = StepConfig(batch=16, rate=1e-3, fan_in=16)
+    steps = moved(training(config, sizes))
+    rate = config.rate_at(0.5)
+    inputs = {"pair": 18 * 18 * 4, "before": 16 * 9, "convolution2": 4 * 9, "from_pair": 32}
+    shares = {name: 16 / n for name, n in inputs.items()}
+    shares |= dict.fromkeys(("recurrent0", "answer", "pair_bias", "tokens"), 1.0)
+    for name, share in shares.items():
+        assert steps[name] == pytest.approx(rate * share, rel=0.01), name
+    alike = moved(training(replace(config, fan_in=0), sizes))
+    assert all(step == pytest.approx(rate, rel=0.01) for step in alike.values())
+    with pytest.raises(UnskewError, match="fan_in is -1"):
+        StepConfig(fan_in=-1)
+
+
+def marked(n: int) -> Tasks:
+    """One or two actions in worlds of which most cells hold eight or nine markers."""
+    domain, rng = load_domain("karel"), stream(0, "test")
+    short = domain.source("actions", {"max_length": 2}).draw(rng, n)[0]
+    full = domain.source("narrow", {"r_wall": 0.05, "r_marker": 0.85, "counts": "A"})
+    return Tasks.of(full.derive(rng, short)[0])
+
+
+def test_what_pairs_have_in_common_grows_slower():
+    """In five steps 4 to 7-fold instead of 30 to 61-fold, with six seeds of all."""
+    data, grown = marked(128), {}
+    for fan_in in (0, 256):
+        config = StepConfig(batch=32, shown=(1, 1), rate=1.4e-3, warmup=0.0, fan_in=fan_in)
+        sizes = SynthesizerConfig(channels=32, blocks=1, pair=64, token=32, hidden=64, layers=1)
+        batches = Minibatches(data, config.batch, config.shown, config.seed)
+        step = TrainingStep(Synthesizer(sizes), batches, config)
+        before = common(step.model, data)
+        for number in range(5):
+            step.run(number, 0.0)
+        grown[fan_in] = common(step.model, data) / before
+    assert grown[0] > 25
+    assert grown[256] < 10
+
+
+def common(model: Synthesizer, data: Tasks) -> float:
+    with torch.no_grad():
+        return float(model.encode(data.worlds[:, 0], torch.float32).mean(0).norm())
 
 
 def test_the_loss_falls():

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -32,6 +33,14 @@ MOST = {  # of each size
     "channels": 4096, "blocks": 64, "pair": 65_536, "token": 65_536, "hidden": 65_536, "layers": 64,
 }  # fmt: skip
 MOST_PARAMETERS = 10**9  # 16 GB with their gradients and moments
+
+
+class Shape(NamedTuple):
+    """What a parameter is like before it is learned."""
+
+    shape: tuple[int, ...]
+    bound: float  # of its first, uniform values
+    inputs: int = 1  # how many numbers a layer adds up with it; one for what is only added
 
 
 @dataclass(frozen=True)
@@ -65,42 +74,43 @@ class SynthesizerConfig:
     @property
     def parameters(self) -> int:
         """Number of parameters."""
-        return sum(math.prod(shape) for shape, _ in self.shapes().values())
+        return sum(math.prod(each.shape) for each in self.shapes().values())
 
     @property
     def convolutions(self) -> int:
         """Number of convolutions from ``channels`` to ``channels``."""
         return CONVOLUTIONS_A_BLOCK * self.blocks
 
-    def shapes(self) -> dict[str, tuple[tuple[int, ...], float]]:
-        """Return the shape of each parameter and the bound of its first, uniform values."""
+    def shapes(self) -> dict[str, Shape]:
+        """Return what each parameter is like."""
         half, gates = self.channels // 2, 4 * self.hidden
         cells = FRAME * FRAME * self.channels
         # Bounds that keep the size of what goes through a ReLU (He et al.) or a linear layer.
         reads, inner = (math.sqrt(6 / (9 * n)) for n in (CHANNELS, self.channels))
         cell = math.sqrt(3 / cells)
         state = 1 / math.sqrt(self.hidden)
-        shapes: dict[str, tuple[tuple[int, ...], float]] = {}
+        shapes: dict[str, Shape] = {}
         for world in ("before", "after"):
-            shapes[f"{world}"] = ((half, CHANNELS, 3, 3), reads)
-            shapes[f"{world}_bias"] = ((half,), reads)
+            shapes[f"{world}"] = Shape((half, CHANNELS, 3, 3), reads, 9 * CHANNELS)
+            shapes[f"{world}_bias"] = Shape((half,), reads)
         for number in range(self.convolutions):
-            shapes[f"convolution{number}"] = ((self.channels, self.channels, 3, 3), inner)
-            shapes[f"convolution{number}_bias"] = ((self.channels,), inner)
-        shapes["pair"] = ((self.pair, cells), cell)
-        shapes["pair_bias"] = ((self.pair,), cell)
-        shapes["tokens"] = ((TOKENS, self.token), 0.1)
-        shapes["from_token"] = ((self.token, gates), state)
-        shapes["from_pair"] = ((self.pair, gates), state)
+            square = (self.channels, self.channels, 3, 3)
+            shapes[f"convolution{number}"] = Shape(square, inner, 9 * self.channels)
+            shapes[f"convolution{number}_bias"] = Shape((self.channels,), inner)
+        shapes["pair"] = Shape((self.pair, cells), cell, cells)
+        shapes["pair_bias"] = Shape((self.pair,), cell)
+        shapes["tokens"] = Shape((TOKENS, self.token), 0.1)  # one of them is looked up
+        shapes["from_token"] = Shape((self.token, gates), state, self.token)
+        shapes["from_pair"] = Shape((self.pair, gates), state, self.pair)
         for layer in range(self.layers):
             if layer:
-                shapes[f"from_below{layer}"] = ((self.hidden, gates), state)
-            shapes[f"recurrent{layer}"] = ((self.hidden, gates), state)
-            shapes[f"gates_bias{layer}"] = ((gates,), state)
-        shapes["start_hidden"] = ((self.layers, self.hidden), 0.1)
-        shapes["start_cell"] = ((self.layers, self.hidden), 0.1)
-        shapes["answer"] = ((self.hidden, TOKENS), state)
-        shapes["answer_bias"] = ((TOKENS,), state)
+                shapes[f"from_below{layer}"] = Shape((self.hidden, gates), state, self.hidden)
+            shapes[f"recurrent{layer}"] = Shape((self.hidden, gates), state, self.hidden)
+            shapes[f"gates_bias{layer}"] = Shape((gates,), state)
+        shapes["start_hidden"] = Shape((self.layers, self.hidden), 0.1)
+        shapes["start_cell"] = Shape((self.layers, self.hidden), 0.1)
+        shapes["answer"] = Shape((self.hidden, TOKENS), state, self.hidden)
+        shapes["answer_bias"] = Shape((TOKENS,), state)
         return shapes
 
 
@@ -119,7 +129,7 @@ class Synthesizer(nn.Module):
         """Draw the weights from the config's seed."""
         super().__init__()
         self.config = config
-        for name, (shape, bound) in config.shapes().items():
+        for name, (shape, bound, _) in config.shapes().items():
             drawn = stream(config.seed, "weights", name).uniform(-bound, bound, shape)
             value = torch.from_numpy(drawn.astype(np.float32))
             self.register_parameter(name, nn.Parameter(value))

@@ -284,7 +284,7 @@ def load_synthesizer(run: Path, device: torch.device) -> Synthesizer:
     except (KeyError, TypeError, UnskewError) as error:
         reason = "no sizes in it" if isinstance(error, KeyError) else error
         raise UnskewError(f"{path} holds no synthesizer ({reason}); give another run") from error
-    check_shapes(path, tensors, {name: shape for name, (shape, _) in config.shapes().items()})
+    check_shapes(path, tensors, {name: each.shape for name, each in config.shapes().items()})
     model = Synthesizer(config)
     model.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
     return model.to(device).eval()
