@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -286,6 +287,16 @@ def test_an_entry_tells_what_trained_the_model_not_what_scores_it(work, result, 
     found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
     assert found["provenance"] == said | {"hardware": "another machine"}
     assert entry(work, "baseline")["provenance"] == said
+
+
+def test_those_that_train_for_a_part_of_the_time_only_are_counted_too(tmp_path, monkeypatch):
+    """Another one that comes after it began and goes before it ends."""
+    found = iter([1, 3, 1])
+    monkeypatch.setattr(labs, "counted", lambda _: nullcontext(lambda: next(found, 1)))
+    lab = Lab("smoke", tmp_path)
+    made = training("baseline, passes", SMOKE)
+    lab._trained(made)
+    assert lab._facts(made)["at_once"] == 3
 
 
 def test_a_run_that_does_not_say_what_trained_it_is_of_unknown_origin(work, result, tmp_path):

@@ -38,7 +38,7 @@ def test_bfloat16_is_as_near_as_its_digits_allow(config):
 
 def test_captured_steps_are_the_steps():
     """Twenty batches of one to five shown pairs, as graphs and without; a tenth of a nat apart."""
-    config = StepConfig(batch=32, shown=(1, 5), rate=1e-3, warmup=0.1)
+    config = StepConfig(batch=32, shown=(1, 5), rate=1e-3, warmup=0.1, fan_in=256)
     data, losses = tasks(64).to(GPU), []
     for captured in (True, False):
         batches = Minibatches(data, config.batch, config.shown)
@@ -48,7 +48,7 @@ def test_captured_steps_are_the_steps():
             if captured:
                 step.run(number, number / 20)
             else:
-                step._rate.fill_(config.rate_at(number / 20))
+                step._set_rates(number / 20)
                 step._step(batches.choice(number))
             found.append(float(step.loss))
         losses.append(found)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,7 +27,7 @@ from unskew.models.karel_rounds import Rounds
 from unskew.models.karel_run import MODEL, RunConfig, is_finished, load_synthesizer, train
 from unskew.models.karel_solving import solve
 from unskew.models.karel_training import StepConfig, TrainingStep
-from unskew.models.runs import CHECKPOINT, METRICS
+from unskew.models.runs import CHECKPOINT, CONFIG, METRICS
 from unskew.recipe import Recipe
 
 CPU = torch.device("cpu")
@@ -207,6 +208,14 @@ def test_a_run_that_wants_only_its_model_is_finished(tasks, tmp_path):
     (tmp_path / MODEL).unlink()
     assert same(made, weights(run_for(3, tasks, tmp_path)))
     assert same(made, weights(load_synthesizer(tmp_path, CPU)))
+
+
+def test_a_run_of_before_there_was_fan_in_goes_on(tasks, tmp_path):
+    run_for(3, tasks, tmp_path)
+    assert "fan_in" not in (tmp_path / CONFIG).read_text()
+    slower = RunConfig(TINY, replace(STEP, fan_in=16), steps=3)
+    with pytest.raises(UnskewError, match="other settings or data"):
+        is_finished(slower, {"tasks": tasks.digest()}, tmp_path)
 
 
 def test_other_settings_or_data_are_refused(tasks, tmp_path):

@@ -45,9 +45,9 @@ def write_by(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def _write_beside(
-    path: Path, write: Callable[[Path], object], put: Callable[[Path, Path], object]
+    path: Path, write: Callable[[Path], object], finish: Callable[[Path, Path], object]
 ) -> None:
-    """Write a file beside ``path``, put it there, and remove what is left beside it.
+    """Write a file beside ``path``, finish with it, and remove what is left beside it.
 
     A plain try: Ctrl-C between the end of a with-statement and its manager would leave the file.
     """
@@ -56,14 +56,14 @@ def _write_beside(
         with plain_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             write(beside)
-            put(beside, path)
+            finish(beside, path)
     finally:
         with suppress(OSError):
             beside.unlink()
 
 
 def _link(beside: Path, path: Path) -> None:
-    """Put a file where there is none."""
+    """Put a file where there is none, and leave one that is there."""
     try:
         os.link(beside, path)
     except FileExistsError:

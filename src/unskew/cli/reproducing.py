@@ -14,6 +14,7 @@ import typer
 from unskew.cli.data import Json, need_torch
 from unskew.cli.progress import Advance, progress
 from unskew.errors import UnskewError, unknown
+from unskew.experiments.saying import Say
 
 ALL, NONE = "all", "none"
 
@@ -181,10 +182,8 @@ def _check_only(only: list[str], experiments: list[Any], scale: str) -> None:
             raise unknown("model", name, (NONE, *models, *seeds))
 
 
-def _say(advance: Advance) -> Any:
+def _say(advance: Advance) -> Say:
     """Tell the stages of an experiment, and how its training goes, as progress."""
-    from unskew.experiments.saying import Say
-
     done = 0
 
     def stage(text: str) -> None:

@@ -35,12 +35,12 @@ MOST = {  # of each size
 MOST_PARAMETERS = 10**9  # 16 GB with their gradients and moments
 
 
-class Shape(NamedTuple):
-    """What a parameter is like before it is learned."""
+class Parameter(NamedTuple):
+    """What is learned: its shape, where it starts, and how much is added up with it."""
 
     shape: tuple[int, ...]
     bound: float  # of its first, uniform values
-    inputs: int = 1  # how many numbers a layer adds up with it; one for what is only added
+    inputs: int = 1  # numbers that a layer adds up with it; one for what is only added
 
 
 @dataclass(frozen=True)
@@ -81,36 +81,36 @@ class SynthesizerConfig:
         """Number of convolutions from ``channels`` to ``channels``."""
         return CONVOLUTIONS_A_BLOCK * self.blocks
 
-    def shapes(self) -> dict[str, Shape]:
-        """Return what each parameter is like."""
+    def shapes(self) -> dict[str, Parameter]:
+        """Return every parameter by name."""
         half, gates = self.channels // 2, 4 * self.hidden
         cells = FRAME * FRAME * self.channels
         # Bounds that keep the size of what goes through a ReLU (He et al.) or a linear layer.
         reads, inner = (math.sqrt(6 / (9 * n)) for n in (CHANNELS, self.channels))
         cell = math.sqrt(3 / cells)
         state = 1 / math.sqrt(self.hidden)
-        shapes: dict[str, Shape] = {}
+        shapes: dict[str, Parameter] = {}
         for world in ("before", "after"):
-            shapes[f"{world}"] = Shape((half, CHANNELS, 3, 3), reads, 9 * CHANNELS)
-            shapes[f"{world}_bias"] = Shape((half,), reads)
+            shapes[f"{world}"] = Parameter((half, CHANNELS, 3, 3), reads, 9 * CHANNELS)
+            shapes[f"{world}_bias"] = Parameter((half,), reads)
         for number in range(self.convolutions):
             square = (self.channels, self.channels, 3, 3)
-            shapes[f"convolution{number}"] = Shape(square, inner, 9 * self.channels)
-            shapes[f"convolution{number}_bias"] = Shape((self.channels,), inner)
-        shapes["pair"] = Shape((self.pair, cells), cell, cells)
-        shapes["pair_bias"] = Shape((self.pair,), cell)
-        shapes["tokens"] = Shape((TOKENS, self.token), 0.1)  # one of them is looked up
-        shapes["from_token"] = Shape((self.token, gates), state, self.token)
-        shapes["from_pair"] = Shape((self.pair, gates), state, self.pair)
+            shapes[f"convolution{number}"] = Parameter(square, inner, 9 * self.channels)
+            shapes[f"convolution{number}_bias"] = Parameter((self.channels,), inner)
+        shapes["pair"] = Parameter((self.pair, cells), cell, cells)
+        shapes["pair_bias"] = Parameter((self.pair,), cell)
+        shapes["tokens"] = Parameter((TOKENS, self.token), 0.1)  # one of them is looked up
+        shapes["from_token"] = Parameter((self.token, gates), state, self.token)
+        shapes["from_pair"] = Parameter((self.pair, gates), state, self.pair)
         for layer in range(self.layers):
             if layer:
-                shapes[f"from_below{layer}"] = Shape((self.hidden, gates), state, self.hidden)
-            shapes[f"recurrent{layer}"] = Shape((self.hidden, gates), state, self.hidden)
-            shapes[f"gates_bias{layer}"] = Shape((gates,), state)
-        shapes["start_hidden"] = Shape((self.layers, self.hidden), 0.1)
-        shapes["start_cell"] = Shape((self.layers, self.hidden), 0.1)
-        shapes["answer"] = Shape((self.hidden, TOKENS), state, self.hidden)
-        shapes["answer_bias"] = Shape((TOKENS,), state)
+                shapes[f"from_below{layer}"] = Parameter((self.hidden, gates), state, self.hidden)
+            shapes[f"recurrent{layer}"] = Parameter((self.hidden, gates), state, self.hidden)
+            shapes[f"gates_bias{layer}"] = Parameter((gates,), state)
+        shapes["start_hidden"] = Parameter((self.layers, self.hidden), 0.1)
+        shapes["start_cell"] = Parameter((self.layers, self.hidden), 0.1)
+        shapes["answer"] = Parameter((self.hidden, TOKENS), state, self.hidden)
+        shapes["answer_bias"] = Parameter((TOKENS,), state)
         return shapes
 
 

@@ -123,7 +123,8 @@ def is_finished(
 
 
 def _settings(config: RunConfig, data: Mapping[str, Any], ranks: Ranks) -> dict[str, Any]:
-    return {"kind": KIND, **asdict(config), "data": dict(data), "processes": ranks.size}
+    facts = asdict(config) | {"step": config.step.facts()}
+    return {"kind": KIND, **facts, "data": dict(data), "processes": ranks.size}
 
 
 @dataclass(frozen=True)

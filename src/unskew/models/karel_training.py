@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 import torch
@@ -50,7 +50,7 @@ class StepConfig:
         check_whole("fan_in", self.fan_in, 0)
 
     def rate_at(self, progress: float) -> float:
-        """Return the learning rate: a linear warm-up, then half a cosine down to zero."""
+        """Return the rate of a layer that is not slowed: a linear warm-up, then half a cosine."""
         if progress < self.warmup:
             return self.rate * (progress + 1e-3 * self.warmup) / self.warmup
         done = (progress - self.warmup) / (1 - self.warmup)
@@ -60,11 +60,17 @@ class StepConfig:
         """Return the share of the rate with which a layer of so many inputs learns.
 
         Adam moves every weight by about the rate, so what a layer adds up moves by as many times
-        as it has inputs that agree. The twenty thousand cells of a pair of worlds mostly do: at
-        one rate for all, what pairs have in common drowns what tells them apart within twenty
-        steps, and where most cells hold markers the model never hears of its worlds again.
+        as it has inputs that agree. Of the twenty thousand that a pair of worlds has, most do: at
+        one rate for all, what pairs have in common grows fiftyfold within twenty steps.
         """
         return min(1.0, self.fan_in / inputs) if self.fan_in else 1.0
+
+    def facts(self) -> dict[str, Any]:
+        """Return the settings as a run keeps them: as before there was ``fan_in`` where it is 0."""
+        found = asdict(self)
+        if not self.fan_in:
+            del found["fan_in"]
+        return found
 
 
 @dataclass(frozen=True)
@@ -116,8 +122,7 @@ class TrainingStep:
     def run(self, number: int, progress: float) -> None:
         """Take a step on batch ``number``; ``loss`` then has the loss before it."""
         choice = self.batches.choice(number)
-        for group in self._optimizer.param_groups:
-            group["lr"].fill_(group["share"] * self.config.rate_at(progress))
+        self._set_rates(progress)
         if not self._on_gpu:
             self._step(choice)
             return
@@ -127,6 +132,10 @@ class TrainingStep:
         captured.differentiate()
         self._ranks.add_up(captured.sums)
         captured.update()
+
+    def _set_rates(self, progress: float) -> None:
+        for group in self._optimizer.param_groups:
+            group["lr"].fill_(group["share"] * self.config.rate_at(progress))
 
     def _groups(self) -> list[dict[str, Any]]:
         """Return the parameters, those together that learn with the same share of the rate."""

@@ -32,7 +32,7 @@ from unskew.models.karel import Synthesizer
 from unskew.models.karel_data import Tasks, joined
 from unskew.models.karel_opening import endless, fixed
 from unskew.models.karel_reading import read_examples
-from unskew.models.karel_run import MODEL, OpenBatches, load_synthesizer, train
+from unskew.models.karel_run import MODEL, OpenBatches, Progress, load_synthesizer, train
 from unskew.models.karel_scoring import mean_loss, score
 from unskew.models.ranks import ALONE
 from unskew.models.runs import METRICS
@@ -145,14 +145,20 @@ class Lab:
     def _train(
         self, training: Training, opened: tuple[OpenBatches, dict[str, Any]], folder: Path
     ) -> None:
-        """Train, and note how many processes did at once, when it began and when it ended."""
+        """Train, and note how many processes did at once, at most."""
         with counted(self.work / "busy") as count:
             most = max(count(), _at_once(folder))
+
+            def report(now: Progress) -> None:
+                nonlocal most
+                most = max(most, count())
+                self.say.step(now)
+
             try:
-                train(training.config, *opened, folder, report=self.say.step)
+                train(training.config, *opened, folder, report=report)
             finally:
                 if folder.is_dir():
-                    write_text(folder / AT_ONCE, str(max(most, count())))
+                    write_text(folder / AT_ONCE, str(most))
                     write_text(folder / MADE_BY, json.dumps(provenance(), indent=1) + "\n")
 
     def _set(self, recipe: Recipe) -> Tasks:

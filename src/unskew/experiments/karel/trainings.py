@@ -43,10 +43,8 @@ class Training:
     @property
     def hash(self) -> str:
         """Sixteen digits that change when anything but the name does."""
-        facts = asdict(self)
+        facts = asdict(self) | {"step": self.step.facts()}
         del facts["name"]
-        if not self.step.fan_in:  # models that had no such setting have kept their hashes
-            del facts["step"]["fan_in"]
         text = json.dumps(facts, sort_keys=True, default=dict)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
