@@ -68,10 +68,11 @@ def refusal(*arguments):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A small dataset and a run on it, trained for two steps."""
+    """A small dataset, fewer tasks to check with, and a run on both, trained for two steps."""
     here = tmp_path_factory.mktemp("karel")
     generate(Recipe("karel/msr", 300), here / "data")
-    few = ("--steps", 2, "--batch", 8, "--pair", 16, "--check", here / "data")
+    generate(Recipe("karel/msr", 16, seed=1), here / "check")  # a model of full size decodes them
+    few = ("--steps", 2, "--batch", 8, "--pair", 16, "--check", here / "check")
     told = unskew("train", here / "data", *few, "-o", here / "run").stdout
     (here / "told.txt").write_text(told)
     return here
@@ -328,7 +329,7 @@ main()
 
 
 def test_ctrl_c_saves_the_step_that_it_waits_for(folder, tmp_path):
-    few = ("--steps", 12, "--batch", 8, "--pair", 16, "--check", folder / "data", "-o")
+    few = ("--steps", 12, "--batch", 8, "--pair", 16, "--check", folder / "check", "-o")
     command = ["train", folder / "data", *few]
     unskew(*command, tmp_path / "whole")
     process = subprocess.Popen(

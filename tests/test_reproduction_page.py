@@ -252,6 +252,28 @@ def test_every_seed_is_shown_in_the_table_and_over_the_heatmap() -> None:
     assert first[tips["difference"]] == "+19.15"
 
 
+def test_a_model_of_which_nothing_is_known_has_one_line() -> None:
+    """Also in a table that is so large that every model has lines of its own."""
+    models = ["a", "b", "c", "d", "e"]
+    cells = [cell(model, name, None, 50.0) for model in models[:3] for name in SETS]
+    cells += [cell("d", name, 20.0, None) for name in SETS]  # what the paper has is told
+    cells += [cell("e", name, None, None) for name in SETS]
+    names = [row[0] for row in shown(table("Long", models, SETS, cells)).tables["Long"]]
+    blocks = [names[names.index(model) + 1 :][: len(SETS)] for model in models]
+    assert blocks[:4] == [SETS] * 4
+    assert blocks[4] == ["all of it"]
+
+
+def test_a_heatmap_says_what_its_sides_are_and_writes_small_numbers_too() -> None:
+    cells = [cell(model, name, None, 0.454) for model in ("a", "b") for name in SETS]
+    sides = ["trained on", "tested on"]
+    one = table("Loss", ["a", "b"], SETS, cells, form="heatmap", unit="nats a token", sides=sides)
+    spec = table_heatmap(one)
+    assert [spec["encoding"][axis]["title"] for axis in "xy"] == sides
+    svg = vl_convert.vegalite_to_svg(spec, config=theme(dark=False))
+    assert svg.count(">0.45<") == len(cells)
+
+
 def test_a_number_without_an_interval_has_a_dash() -> None:
     bare = {"low": None, "high": None}
     cells = [

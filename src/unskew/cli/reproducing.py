@@ -13,7 +13,8 @@ import typer
 
 from unskew.cli.data import Json, need_torch
 from unskew.cli.progress import Advance, progress
-from unskew.errors import UnskewError, unknown
+from unskew.cli.stopping import time_limit
+from unskew.errors import UnskewError, check_count, check_range, unknown
 from unskew.experiments.saying import Say
 
 ALL, NONE = "all", "none"
@@ -48,6 +49,21 @@ def reproduce(
             "the rest as far as --work has it. Repeatable.",
         ),
     ] = None,
+    at_once: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Karel: train so many models at a time, each in a process of its own; one does "
+            "not fill a large GPU.",
+        ),
+    ] = 1,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            help="Stop after so many, with exit code 75 unless all is done; the same command goes "
+            "on from --work."
+        ),
+    ] = None,
     steps: Annotated[
         int | None, typer.Option(help="Calculator: train so many steps, not the scale's own.")
     ] = None,
@@ -56,9 +72,10 @@ def reproduce(
     """Reproduce experiments of the paper; the paper's numbers stand beside ours."""
     need_torch()
     _check(experiment, output, report, figure, work, only, steps)
+    _check_pace(experiment, work, at_once, minutes)
     results: dict[str, dict[str, Any]] = {}
-    with _folder(work) as folder:
-        for name, result in _results(experiment, scale, folder, only, steps):
+    with _folder(work) as folder, time_limit(minutes):
+        for name, result in _results(experiment, scale, folder, only, steps, at_once):
             results[name] = result
             _write(result, output, of_all=experiment == ALL)
             if not as_json:
@@ -118,6 +135,17 @@ def _check(
         check_writable(report)
 
 
+def _check_pace(experiment: str, work: Path | None, at_once: int, minutes: float | None) -> None:
+    """Say before the work what cannot be done in so many processes or minutes."""
+    check_count("--at-once", at_once)
+    if at_once > 1 and experiment == "calculator":
+        raise UnskewError("--at-once is for Karel's models; leave it out of calculator")
+    if minutes is not None:
+        check_range("--minutes", minutes, 0.01, 100_000)
+        if work is None:
+            raise UnskewError("--minutes stops what is gone on with in a folder; give --work")
+
+
 @contextmanager
 def _folder(work: Path | None) -> Iterator[Path]:
     """Give the folder that was named, or one that is gone afterwards."""
@@ -129,7 +157,12 @@ def _folder(work: Path | None) -> Iterator[Path]:
 
 
 def _results(
-    experiment: str, scale: str, work: Path, only: list[str] | None, steps: int | None
+    experiment: str,
+    scale: str,
+    work: Path,
+    only: list[str] | None,
+    steps: int | None,
+    at_once: int,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Run one experiment after another; Karel's share what they train."""
     from unskew.experiments import EXPERIMENTS, KAREL, load_experiment
@@ -141,6 +174,8 @@ def _results(
         _check_only(only, [load_experiment(name) for name in names], scale)
     karel = [load_experiment(name) for name in names if name in KAREL]
     lab = _lab(scale, work, only, karel) if karel else None
+    if lab is not None and at_once > 1:
+        _train_at_once(lab, karel, only, at_once)
     for name in names:
         found = load_experiment(name)
         if lab is None or name not in KAREL:
@@ -169,6 +204,17 @@ def _lab(scale: str, work: Path, only: list[str] | None, experiments: list[Any])
     return lab
 
 
+def _train_at_once(lab: Any, experiments: list[Any], only: list[str] | None, at_once: int) -> None:
+    """Train and score all models that are missing, so many at a time."""
+    from unskew.experiments.karel.lanes import jobs_of, run_lanes
+
+    jobs = jobs_of(experiments, lab, only)
+    if jobs:
+        steps = sum(job.training.steps for job in jobs if not lab.can_tell(job.training, job.exams))
+        with progress(f"reproducing {len(jobs)} models", steps or None) as advance:
+            run_lanes(lab, jobs, at_once, lambda name: _say(advance, f"{name}: "))
+
+
 def _check_only(only: list[str], experiments: list[Any], scale: str) -> None:
     """Refuse a model that no experiment has: nothing would be trained, without a word."""
     from unskew.experiments.karel.scales import find_scale
@@ -182,7 +228,7 @@ def _check_only(only: list[str], experiments: list[Any], scale: str) -> None:
             raise unknown("model", name, (NONE, *models, *seeds))
 
 
-def _say(advance: Advance) -> Say:
+def _say(advance: Advance, name: str = "") -> Say:
     """Tell the stages of an experiment, and how its training goes, as progress."""
     done = 0
 
@@ -194,7 +240,7 @@ def _say(advance: Advance) -> Say:
     def step(now: Any) -> None:
         nonlocal done
         speed = f"{now.examples_per_second:,.0f} examples/s"
-        advance(max(0, now.step - done), f"loss {now.loss:.3f}, {speed}")
+        advance(max(0, now.step - done), f"{name}loss {now.loss:.3f}, {speed}")
         done = now.step
 
     return Say(stage, step)

@@ -44,11 +44,12 @@ def table_heatmap(table: Table) -> Spec:
     was_run = {row["row"] for row in found if row["ours"] is not None}
     models = [name for name in table["rows"] if name in was_run]
     rows = [row for row in found if row["row"] in was_run]
-    sides = [("column", table["columns"]), ("row", models)]
+    of_row, of_column = table.get("sides") or (None, None)
+    sides = [("column", table["columns"], of_column), ("row", models, of_row)]
     across, down = sorted(sides, key=lambda side: len(side[1]))
     places = {
-        axis: {"field": name, "type": "nominal", "title": None, "scale": {"domain": names}}
-        for axis, (name, names) in (("x", across), ("y", down))
+        axis: {"field": name, "type": "nominal", "title": title, "scale": {"domain": names}}
+        for axis, (name, names, title) in (("x", across), ("y", down))
     }
     unit = table["unit"]
     most = 100.0 if unit == "%" else max((row["value"] or 0.0 for row in rows), default=0.0)
@@ -58,7 +59,9 @@ def table_heatmap(table: Table) -> Spec:
     # A wide grid is scrolled: what its colours mean stands where it begins.
     legend = spec["layer"][0]["encoding"]["color"]["legend"]
     legend |= {"orient": "top", "direction": "horizontal", "gradientLength": 160}
-    absent = spec["layer"][-1]
+    *written, absent = spec["layer"][1:]
+    for layer in written:
+        layer["encoding"]["text"] |= {"format": ".1f" if unit == "%" else f".{decimals(table)}f"}
     absent["mark"] = {"type": "text", "style": "not-run"}
     absent["encoding"] = {"text": {"field": "said ours", "type": "nominal"}}
     return spec

@@ -24,6 +24,7 @@ from unskew.report.reproduction_words import (
 from unskew.report.words import shown, some
 
 MOST_GROUPS = 3  # models side by side; more of them go below each other
+EVERYWHERE = "all of it"
 PAPER, OURS, INTERVAL, DIFFERENCE, COMMON = (
     "paper",
     "ours",
@@ -44,13 +45,7 @@ def table_html(table: Table) -> str:
     parts = _parts(table)
     if min(len(rows), len(columns)) > MOST_GROUPS:
         head = _header(["", *parts])
-        body = "".join(
-            f'<tbody><tr class="block"><th scope="rowgroup" colspan="{len(parts) + 1}">'
-            f"{_text(row)}</th></tr>"
-            + "".join(_line(c, [cells.get((row, c))], parts, table) for c in columns)
-            + "</tbody>"
-            for row in rows
-        )
+        body = "".join(_block(row, columns, cells, parts, table) for row in rows)
     else:
         flip = len(rows) <= len(columns)
         across, down = (rows, columns) if flip else (columns, rows)
@@ -67,6 +62,23 @@ def table_html(table: Table) -> str:
         body = f"<tbody>{''.join(lines)}</tbody>"
     note = f'<p class="note">{_note(table)}</p>'
     return note + _boxed(shown(table["title"], LONGEST), head + body, "results")
+
+
+def _block(
+    row: str,
+    columns: Sequence[str],
+    cells: Mapping[tuple[str, str], Cell],
+    parts: Sequence[str],
+    table: Table,
+) -> str:
+    """Return a row of the table as lines; as one, if there is no number in any of them."""
+    found = [cells.get((row, column)) for column in columns]
+    lines = list(zip(columns, found, strict=True))
+    if not any(cell and (cell["ours"] or cell["paper"] is not None) for cell in found):
+        lines = [(EVERYWHERE, found[0])]
+    head = f'<th scope="rowgroup" colspan="{len(parts) + 1}">{_text(row)}</th>'
+    body = "".join(_line(name, [cell], parts, table) for name, cell in lines)
+    return f'<tbody><tr class="block">{head}</tr>{body}</tbody>'
 
 
 def _parts(table: Table) -> list[str]:

@@ -70,9 +70,15 @@ class Exam:
 class Lab:
     """Everything that was trained and scored at a scale, and the means to do the rest."""
 
-    def __init__(self, name: str, work: Path, say: Say | None = None) -> None:
-        """Work at a scale and in a folder, which may already have some of it."""
+    def __init__(
+        self, name: str, work: Path, say: Say | None = None, *, cores: int | None = None
+    ) -> None:
+        """Work at a scale and in a folder, which may already have some of it.
+
+        ``cores`` says how many make data, all unless said; what they make is the same.
+        """
         self.name, self.scale, self.work, self.say = name, find_scale(name), work, say or Say()
+        self._cores = cores or os.cpu_count() or 1
         self.tests = TestSets(self.scale)
 
     def entry(self, training: Training, exams: Sequence[Exam]) -> dict[str, Any]:
@@ -135,7 +141,8 @@ class Lab:
             return load_synthesizer(folder, ALONE.device)
         self.say.stage(f"training {training.name}, seed {training.seed}: {training.data}")
         if training.mixture is not None:
-            opened = endless(training.mixture, training.step, reuse=training.reuse)
+            workers = max(1, self._cores - 1)  # one is left to whoever trains
+            opened = endless(training.mixture, training.step, reuse=training.reuse, workers=workers)
         else:
             tasks = [self._set(recipe) for recipe in training.sets]
             opened = fixed(joined(tasks), training.step)
@@ -164,7 +171,7 @@ class Lab:
     def _set(self, recipe: Recipe) -> Tasks:
         """Return a fixed training set, made by all cores and kept."""
         folder = self.work / "data" / recipe.hash
-        crew = min(os.cpu_count() or 1, recipe.shards)
+        crew = min(self._cores, recipe.shards)
         dataset = generate(recipe, folder, engine=processes(crew) if crew > 1 else None)
         self.say.stage(f"{len(dataset):,} examples of {recipe.source}")
         return Tasks.of(read_examples(str(folder)))

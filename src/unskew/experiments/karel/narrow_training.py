@@ -29,7 +29,11 @@ def tables(scale: Scale) -> list[Table]:
     cells += [Cell(title, "original", model, Exam(ORIGINAL)) for model, title in models.items()]
     return [
         Table(
-            "Generalization by training and by test set", tuple(cells), form="heatmap", note=RANGES
+            "Generalization by training and by test set",
+            tuple(cells),
+            form="heatmap",
+            note=RANGES,
+            sides=("trained on", "tested on"),
         )
     ]
 

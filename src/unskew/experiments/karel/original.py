@@ -6,7 +6,7 @@ The paper: "73.52 % generalization accuracy" on the one, 27.9 % on the other.
 from __future__ import annotations
 
 from unskew.experiments.karel.lab import Exam
-from unskew.experiments.karel.plan import GENERALIZES, Cell, Experiment, Table
+from unskew.experiments.karel.plan import FIRST_CONSISTENT, GENERALIZES, Cell, Experiment, Table
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import ORIGINAL, UNIFORM
 from unskew.experiments.karel.trainings import regimes
@@ -24,7 +24,7 @@ WAYS = {
     "exact": "exact match",
     "consistent": "consistent with what is shown",
     GENERALIZES: "generalizes",
-    f"{GENERALIZES}, first consistent": "first consistent candidate",
+    FIRST_CONSISTENT: "first consistent candidate",
     f"{GENERALIZES}, any": "any candidate",
 }
 

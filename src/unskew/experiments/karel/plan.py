@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from unskew.experiments.tables import NATS
 from unskew.models.scoring import Estimate
 
 GENERALIZES = "generalizes"
+FIRST_CONSISTENT = f"{GENERALIZES}, first consistent"  # of the beam's, with what is shown
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Table:
     form: str = "table"  # or heatmap, or lines (columns along the axis, a line a row)
     note: str = ""
     worst: bool = False  # whether the note names each row's lowest cell
+    sides: tuple[str, str] = ("model", "tested on")  # what rows and columns are
     paper_of: int = 0  # how many tasks the paper counted, where it is a number of others
 
 
@@ -78,13 +80,18 @@ class Experiment:
 
     def left(self, lab: Lab, only: Sequence[str] | None = None) -> int:
         """Return how many steps are still to be trained."""
-        steps = 0
-        for model, exams in _wanted(self.tables(lab.scale)).items():
-            for seed in seeds_of(model, lab.scale):
-                each = training(model, lab.scale, seed)
-                if _may(each, only) and not lab.can_tell(each, exams):
-                    steps += each.steps
-        return steps
+        wanted = self.wanted(lab.scale, only)
+        return sum(each.steps for each, exams in wanted if not lab.can_tell(each, exams))
+
+    def wanted(
+        self, scale: Scale, only: Sequence[str] | None = None
+    ) -> Iterator[tuple[Training, list[Exam]]]:
+        """Yield every model that may be trained, and what it must be scored on."""
+        for model, exams in _wanted(self.tables(scale)).items():
+            for seed in seeds_of(model, scale):
+                each = training(model, scale, seed)
+                if _may(each, only):
+                    yield each, exams
 
     def models(self, scale: Scale) -> list[str]:
         """Return the models that the tables at a scale are about."""
@@ -130,6 +137,7 @@ def _numbers(table: Table, entries: dict[str, list[dict[str, Any]]]) -> dict[str
         "title": table.title,
         "unit": table.unit,
         "form": table.form,
+        "sides": list(table.sides),
         "rows": list(dict.fromkeys(cell.row for cell in table.cells)),
         "columns": list(dict.fromkeys(cell.column for cell in table.cells)),
         "cells": cells,

@@ -1,0 +1,220 @@
+"""Several models at a time: the same numbers as one after another, and what goes wrong is told."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import typer
+
+from unskew.cli.stopping import AGAIN, time_limit
+from unskew.errors import UnskewError
+from unskew.experiments.karel import lanes
+from unskew.experiments.karel.lab import Exam, Lab
+from unskew.experiments.karel.lanes import Job, jobs_of, run_lanes
+from unskew.experiments.karel.plan import Cell, Experiment, Table
+from unskew.experiments.karel.scales import SCALES
+from unskew.experiments.karel.trainings import training
+from unskew.experiments.saying import Say
+
+SMOKE = SCALES["smoke"]
+MODELS = ("baseline, passes", "uniform, passes", "msr stream")
+
+
+def asking(*tests, models=MODELS):
+    cells = tuple(Cell(m, test, m, Exam(test)) for m in models for test in tests)
+    return Experiment("x", "x", "", "?", lambda _: [Table("t", cells)])
+
+
+def scores(lab):
+    return {name: lab.known(training(name, SMOKE))["scores"] for name in MODELS}
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """What one process finds."""
+    lab = Lab("smoke", tmp_path_factory.mktemp("alone"))
+    asking("problems").run(lab)
+    return scores(lab)
+
+
+def test_two_at_a_time_find_what_one_finds(alone, tmp_path):
+    lab = Lab("smoke", tmp_path)
+    jobs = jobs_of([asking("problems")], lab)
+    told = []
+
+    def say_of(name):
+        return Say(lambda text: told.append((name, text)), lambda now: told.append((name, now)))
+
+    run_lanes(lab, jobs, 2, say_of)
+    assert scores(lab) == alone
+    for job in jobs:
+        mine = [said for name, said in told if name == job.name]
+        assert mine[0].startswith((f"training {job.training.name}", "64 examples"))
+        assert mine[-1] == f"scoring {job.training.name} on problems"
+        assert [said.step for said in mine if not isinstance(said, str)][-1] == SMOKE.short
+    assert jobs_of([asking("problems")], lab) == []
+
+
+def test_a_model_is_done_once_whoever_asks_for_it(tmp_path):
+    lab = Lab("smoke", tmp_path)
+    same = ("msr 64", "baseline, passes")  # two names of one model
+    asked = [asking("problems", "msr-test"), asking("problems", "uniform-test", models=same)]
+    jobs = jobs_of(asked, lab)
+    assert [job.name for job in jobs] == [f"{name}:0" for name in MODELS]
+    assert [exam.key for exam in jobs[0].exams] == ["problems", "msr-test", "uniform-test"]
+    assert [job.name for job in jobs_of(asked, lab, ["msr stream:0"])] == ["msr stream:0"]
+    assert jobs_of(asked, lab, ["none"]) == []
+
+
+def job(name="baseline, passes", *tests):
+    return Job(training(name, SMOKE), tuple(map(Exam, tests or ("problems",))))
+
+
+def test_what_one_cannot_do_ends_all(tmp_path):
+    lab = Lab("smoke", tmp_path)
+    bad = training("uniform, passes", SMOKE)
+    (tmp_path / "entries").mkdir()
+    (tmp_path / "entries" / f"{bad.hash}.json").write_text("{}")
+    with pytest.raises(UnskewError, match="not the entry of uniform, passes; remove it"):
+        run_lanes(lab, [job("msr stream"), job("uniform, passes")], 2)
+
+
+def test_a_process_that_is_killed_is_named(tmp_path, monkeypatch):
+    started = []
+    popen = subprocess.Popen
+
+    def noted(*args, **kwargs):
+        started.append(popen(*args, **kwargs))
+        return started[-1]
+
+    monkeypatch.setattr(lanes.subprocess, "Popen", noted)
+    with pytest.raises(UnskewError, match="baseline, passes:0 ended with code -9"):
+        run_lanes(Lab("smoke", tmp_path), [job()], 2, lambda _: Say(lambda _: started[0].kill()))
+
+
+# Stopping.
+
+
+def command(*options):
+    line = [sys.executable, "-m", "unskew", "reproduce", "karel-passes", *options]
+    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def processes_of(folder):
+    """Processes that were started for a folder, by what counts them."""
+    busy = folder / "busy"
+    found = [int(path.name) for path in busy.iterdir()] if busy.is_dir() else []
+    return [pid for pid in found if Path(f"/proc/{pid}").exists()]
+
+
+def test_time_that_is_up_saves_and_the_same_command_goes_on(tmp_path):
+    options = ("--scale", "small", "--work", str(tmp_path), "--at-once", "2")
+    options += ("--only", "msr 1,024", "--only", "uniform 1,024")
+    run = command(*options, "--minutes", "0.4")
+    said, errors = run.communicate(timeout=120)
+    assert run.returncode == AGAIN, errors
+    assert errors.splitlines()[-1] == "stopped after 0.4 minutes; the same command goes on"
+    assert "Traceback" not in errors
+    assert said == ""
+    assert processes_of(tmp_path) == []
+    names = [path.name for path in tmp_path.rglob("*")]
+    assert names.count("checkpoint.safetensors") == 2
+    assert not [name for name in names if name.endswith(".part")]
+
+
+def test_time_is_up_inside_only():
+    with pytest.raises(typer.Exit) as stopped, time_limit(0.005):
+        time.sleep(20)
+    assert stopped.value.exit_code == AGAIN
+    before = threading.active_count()
+    with time_limit(0.005):
+        pass
+    with time_limit(None):
+        time.sleep(0.4)
+    assert threading.active_count() <= before
+
+
+def test_what_else_ends_it_is_not_taken_for_the_clock():
+    with pytest.raises(UnskewError, match="mistake"), time_limit(10):
+        raise UnskewError("a mistake")
+    with pytest.raises(KeyboardInterrupt), time_limit(10):
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["karel-passes", "--at-once", "0"], "--at-once is 0; allowed is a whole number"),
+        (["calculator", "--at-once", "2"], "--at-once is for Karel's models"),
+        (["karel-passes", "--minutes", "5"], "give --work"),
+        (["karel-passes", "--minutes", "0", "--work", "w"], "--minutes is 0.0; allowed is"),
+    ],
+)
+def test_wrong_paces_are_refused(options, said, run):
+    code, out, errors = run("reproduce", *options)
+    assert (code, out) == (2, "")
+    assert said in errors
+    assert len(errors.splitlines()) == 1
+
+
+# A GPU that processes share.
+
+CONTROL = """#!/bin/sh
+echo "$0 $* $CUDA_MPS_PIPE_DIRECTORY $(if [ "$1" != -d ]; then cat; fi)" >> "$(dirname "$0")/log"
+exit {code}
+"""
+
+
+@pytest.fixture
+def control(tmp_path, monkeypatch):
+    """Return what makes a daemon's control, which notes how it was called."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv(lanes.MPS_PLACE, raising=False)
+    monkeypatch.setattr(lanes, "MPS_DEFAULT", tmp_path / "none")
+    monkeypatch.setattr(lanes, "ALONE", SimpleNamespace(device=SimpleNamespace(type="cuda")))
+
+    def make(code=0):
+        path = tmp_path / lanes.MPS
+        path.write_text(CONTROL.format(code=code))
+        path.chmod(0o755)
+        return tmp_path / "log"
+
+    return make
+
+
+def test_the_gpu_is_shared_while_they_run(control):
+    log = control()
+    with lanes._shared_gpu() as environment:
+        place = environment[lanes.MPS_PLACE]
+        assert log.read_text().split()[1:] == ["-d", place]
+        assert Path(place).is_dir()
+    assert log.read_text().splitlines()[1].split()[1:] == [place, "quit"]
+    assert not Path(place).exists()
+
+
+def test_without_a_daemon_they_take_turns(control, monkeypatch, tmp_path):
+    control(code=1)
+    with lanes._shared_gpu() as environment:
+        assert environment == {}
+    log = control()
+    log.write_text("")
+    (tmp_path / "none").touch()  # one that runs already
+    with lanes._shared_gpu() as environment:
+        assert environment == {}
+    monkeypatch.setattr(lanes, "ALONE", SimpleNamespace(device=SimpleNamespace(type="cpu")))
+    (tmp_path / "none").unlink()
+    with lanes._shared_gpu() as environment:
+        assert environment == {}
+    assert log.read_text() == ""
+
+
+def test_questions_are_json(tmp_path):
+    asked = json.loads(json.dumps(job("msr stream", "problems", "msr-test").question))
+    assert asked == {"model": "msr stream", "seed": 0, "exams": ["problems", "msr-test"]}
