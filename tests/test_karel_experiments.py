@@ -78,6 +78,7 @@ def test_a_hash_names_everything_but_the_name():
         replace(made, steps=5),
         replace(made, reuse=1),
         replace(made, model=replace(made.model, pair=64)),
+        replace(made, model=replace(made.model, first_tokens=1.0)),
         replace(made, step=replace(made.step, rate=1e-3)),
         replace(made, step=replace(made.step, fan_in=256)),
         training("uniform", FULL),

@@ -1,5 +1,7 @@
 """The Karel synthesizer: its twin, its data, its training step."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -35,9 +37,20 @@ def test_the_model_has_the_papers_size():
     assert parameters == pytest.approx(12.4e6, rel=0.005)
 
 
+def test_tokens_may_start_louder_and_nothing_else_changes():
+    quiet, loud = (
+        dict(Synthesizer(replace(TINY, first_tokens=bound)).named_parameters())
+        for bound in (0.1, 1.0)
+    )
+    assert torch.allclose(loud.pop("tokens"), 10 * quiet.pop("tokens"))
+    assert all(torch.equal(loud[name], quiet[name]) for name in quiet)
+    assert replace(TINY, first_tokens=0.1) == TINY
+
+
 @pytest.mark.parametrize(
     ("sizes", "said"),
     [
+        ({"first_tokens": 0.0}, "first_tokens is 0.0; allowed is from 1e-06 to 100.0"),
         ({"pair": 0}, "pair is 0; allowed is a whole number of at least 1"),
         ({"pair": -3}, "pair is -3; allowed"),
         ({"hidden": 10**7}, "hidden is 10000000; allowed is from 1 to 65536"),

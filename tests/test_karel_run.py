@@ -210,12 +210,24 @@ def test_a_run_that_wants_only_its_model_is_finished(tasks, tmp_path):
     assert same(made, weights(load_synthesizer(tmp_path, CPU)))
 
 
-def test_a_run_of_before_there_was_fan_in_goes_on(tasks, tmp_path):
+def test_a_run_of_before_there_were_some_settings_goes_on(tasks, tmp_path):
     run_for(3, tasks, tmp_path)
-    assert "fan_in" not in (tmp_path / CONFIG).read_text()
-    slower = RunConfig(TINY, replace(STEP, fan_in=16), steps=3)
-    with pytest.raises(UnskewError, match="other settings or data"):
-        is_finished(slower, {"tasks": tasks.digest()}, tmp_path)
+    kept = (tmp_path / CONFIG).read_text()
+    assert "fan_in" not in kept
+    assert "first_tokens" not in kept
+    for model, step in (
+        (TINY, replace(STEP, fan_in=16)),
+        (replace(TINY, first_tokens=1.0), STEP),
+    ):
+        with pytest.raises(UnskewError, match="other settings or data"):
+            is_finished(RunConfig(model, step, steps=3), {"tasks": tasks.digest()}, tmp_path)
+
+
+def test_a_model_is_loaded_with_the_settings_it_was_made_with(tasks, tmp_path):
+    louder = replace(TINY, first_tokens=1.0)
+    config = RunConfig(louder, STEP, steps=1)
+    train(config, lambda *_: Minibatches(tasks, STEP.batch, STEP.shown, STEP.seed), {}, tmp_path)
+    assert load_synthesizer(tmp_path, CPU).config == louder
 
 
 def test_other_settings_or_data_are_refused(tasks, tmp_path):

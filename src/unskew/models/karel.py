@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from unskew.models.karel_data import CHANNELS, FRAME, expand
 from unskew.models.karel_encoder import CONVOLUTIONS_A_BLOCK, run_convolutions
 from unskew.models.packed import Steps, input_gates, run_packed_lstm
 from unskew.models.recurrence import lstm_cell
+from unskew.models.runs import as_before
 from unskew.streams import stream
 
 TOKENS = len(VOCABULARY)  # PAD, which no program has, also starts and fills a row
@@ -54,6 +55,7 @@ class SynthesizerConfig:
     hidden: int = 256
     layers: int = 2
     seed: int = 0
+    first_tokens: float = 0.1  # bound of the tokens' first values, Bunel et al.'s
 
     def __post_init__(self) -> None:
         """Refuse what is no size, and what no machine has the memory for."""
@@ -64,6 +66,7 @@ class SynthesizerConfig:
         if self.channels % 2:
             raise UnskewError(f"channels is {self.channels}; give an even number, half a world")
         check_whole("seed", self.seed, 0)
+        check_range("first_tokens", self.first_tokens, 1e-6, 100.0)
         if self.parameters > MOST_PARAMETERS:
             raise UnskewError(
                 f"the model would have {self.parameters:,} parameters; allowed are "
@@ -80,6 +83,10 @@ class SynthesizerConfig:
     def convolutions(self) -> int:
         """Number of convolutions from ``channels`` to ``channels``."""
         return CONVOLUTIONS_A_BLOCK * self.blocks
+
+    def facts(self) -> dict[str, Any]:
+        """Return the settings as a run keeps them."""
+        return as_before(self, "first_tokens")
 
     def shapes(self) -> dict[str, Parameter]:
         """Return every parameter by name."""
@@ -99,7 +106,7 @@ class SynthesizerConfig:
             shapes[f"convolution{number}_bias"] = Parameter((self.channels,), inner)
         shapes["pair"] = Parameter((self.pair, cells), cell, cells)
         shapes["pair_bias"] = Parameter((self.pair,), cell)
-        shapes["tokens"] = Parameter((TOKENS, self.token), 0.1)  # one of them is looked up
+        shapes["tokens"] = Parameter((TOKENS, self.token), self.first_tokens)  # one is looked up
         shapes["from_token"] = Parameter((self.token, gates), state, self.token)
         shapes["from_pair"] = Parameter((self.pair, gates), state, self.pair)
         for layer in range(self.layers):

@@ -123,7 +123,7 @@ def is_finished(
 
 
 def _settings(config: RunConfig, data: Mapping[str, Any], ranks: Ranks) -> dict[str, Any]:
-    facts = asdict(config) | {"step": config.step.facts()}
+    facts = asdict(config) | {"model": config.model.facts(), "step": config.step.facts()}
     return {"kind": KIND, **facts, "data": dict(data), "processes": ranks.size}
 
 
@@ -266,7 +266,7 @@ class _Loop:
         self._save(number, [])  # nothing comes after it
         if not self.ranks.first:
             return
-        facts = {"kind": KIND, "model": asdict(self.config.model), "step": number}
+        facts = {"kind": KIND, "model": self.config.model.facts(), "step": number}
         save_checkpoint(self.folder / MODEL, dict(self.step.model.state_dict()), facts)
 
 

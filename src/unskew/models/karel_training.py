@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import torch
@@ -22,6 +22,7 @@ from unskew.models.karel import Synthesizer, best_dtype
 from unskew.models.karel_data import Choice, Minibatches
 from unskew.models.karel_rounds import Rounds
 from unskew.models.ranks import ALONE, Ranks
+from unskew.models.runs import as_before
 
 Batches: TypeAlias = Minibatches | Rounds
 WARM_UPS = 2  # passes before a graph is captured: kernels are chosen, compiled and loaded
@@ -66,11 +67,8 @@ class StepConfig:
         return min(1.0, self.fan_in / inputs) if self.fan_in else 1.0
 
     def facts(self) -> dict[str, Any]:
-        """Return the settings as a run keeps them: as before there was ``fan_in`` where it is 0."""
-        found = asdict(self)
-        if not self.fan_in:
-            del found["fan_in"]
-        return found
+        """Return the settings as a run keeps them."""
+        return as_before(self, "fan_in")
 
 
 @dataclass(frozen=True)

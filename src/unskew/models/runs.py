@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -17,6 +17,19 @@ from unskew.files import plain_errors, write_bytes, write_text
 
 CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
 SAVE_SECONDS = 20.0  # a stop loses no more work than this
+
+
+def as_before(config: Any, *later: str) -> dict[str, Any]:
+    """Return settings as they were before there were some, where these have their defaults.
+
+    So runs of before go on, and what names a training by its settings stays.
+    """
+    defaults = {field.name: field.default for field in fields(config)}
+    return {
+        name: value
+        for name, value in asdict(config).items()
+        if name not in later or value != defaults[name]
+    }
 
 
 def claim(folder: Path, facts: Mapping[str, Any]) -> None:

@@ -43,7 +43,7 @@ class Training:
     @property
     def hash(self) -> str:
         """Sixteen digits that change when anything but the name does."""
-        facts = asdict(self) | {"step": self.step.facts()}
+        facts = asdict(self) | {"model": self.model.facts(), "step": self.step.facts()}
         del facts["name"]
         text = json.dumps(facts, sort_keys=True, default=dict)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

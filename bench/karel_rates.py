@@ -1,0 +1,116 @@
+"""Why models of narrow worlds learn nothing, and what helps: the first steps, in five ways.
+
+`python -m bench.karel_rates -o FILE` trains a model of a quarter of the channels on a CPU (half
+an hour on one core); with `--full` the whole network, which wants a GPU. Worlds are those of a
+narrow test set, or `msr`. Told are the loss, how far the pairs' embeddings have grown together
+(the norm of their mean) and how far they are apart (their mean distance from it).
+"""
+
+import argparse
+import json
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unskew.domains.karel.recipes import RECIPES
+from unskew.experiments.provenance import provenance
+from unskew.generation import make
+from unskew.models.karel import Synthesizer, SynthesizerConfig, best_dtype
+from unskew.models.karel_data import Minibatches, Tasks, joined
+from unskew.models.karel_training import StepConfig, TrainingStep
+from unskew.models.ranks import ALONE
+from unskew.recipe import Recipe
+
+QUARTER = SynthesizerConfig(channels=16, blocks=1, pair=128, token=64, hidden=128, layers=2)
+RATE, HIGHER = 1.4e-3, 4e-3
+# In both networks the layer that reads a pair has 81 times as many inputs.
+FAN_IN = {"quarter": 64, "full": 256}
+WAYS = ("as it is", "louder tokens", "rates by inputs", "both", "both, higher rate")
+TOLD, SAMPLE = 100, 400  # steps between two lines, and pairs whose embeddings are looked at
+
+
+def tasks_of(kind: str, n: int) -> Tasks:
+    """Draw tasks: programs like the original's, in worlds of one kind."""
+    recipe = replace(RECIPES["msr-train"], n=n, shard_size=min(n, 4096))
+    if kind != "msr":
+        like: Recipe = RECIPES[f"narrow-{kind}"]
+        recipe = replace(
+            recipe, source=like.source, seed=like.seed + 6, parameters=like.parameters,
+            given="karel/msr-train",
+        )  # fmt: skip
+    return joined([Tasks.of(make(recipe, index)) for index in range(recipe.shards)])
+
+
+def settings(way: str, size: str, batch: int, shown: int) -> tuple[SynthesizerConfig, StepConfig]:
+    """Return what a way changes."""
+    model = QUARTER if size == "quarter" else SynthesizerConfig()
+    step = StepConfig(batch, (shown, shown), RATE)
+    if way in ("louder tokens", "both", "both, higher rate"):
+        model = replace(model, first_tokens=1.0)
+    if way in ("rates by inputs", "both", "both, higher rate"):
+        step = replace(step, fan_in=FAN_IN[size])
+    if way == "both, higher rate":
+        step = replace(step, rate=HIGHER)
+    return model, step
+
+
+def run(model: SynthesizerConfig, config: StepConfig, tasks: Tasks, steps: int) -> dict[str, Any]:
+    """Train, and look at the model now and then."""
+    network = Synthesizer(model).to(ALONE.device)
+    batches = Minibatches(tasks, config.batch, config.shown, config.seed)
+    step = TrainingStep(network, batches, config)
+    curve, losses, begin = [], list[float](), time.perf_counter()
+    for number in range(steps):
+        step.run(number, number / steps)
+        losses.append(float(step.loss))
+        if number + 1 in (10, 20, 50) or (number + 1) % TOLD == 0:
+            together, apart = embeddings(network, tasks.worlds[:SAMPLE, 0])
+            loss = round(float(np.mean(losses[-TOLD:])), 3)
+            curve.append({"step": number + 1, "loss": loss, "together": together, "apart": apart})
+            print(curve[-1], flush=True)
+    seconds = round(time.perf_counter() - begin, 1)
+    return {"model": asdict(model), "step": asdict(config), "curve": curve, "seconds": seconds}
+
+
+def embeddings(network: Synthesizer, worlds: Tensor) -> tuple[float, float]:
+    """Return what embeddings have in common, and how far they are apart."""
+    with torch.no_grad():
+        each = network.encode(worlds, best_dtype(ALONE.device)).float()
+    mean = each.mean(dim=0)
+    return round(float(mean.norm()), 2), round(float((each - mean).norm(dim=1).mean()), 2)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-o", "--output", type=Path, help="write the figures as JSON")
+    parser.add_argument("--worlds", default="0.05-0.85-A", help="of this narrow test set, or msr")
+    parser.add_argument("--way", action="append", choices=WAYS, help="only this one; repeatable")
+    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--batch", type=int, default=128)
+    parser.add_argument("--shown", type=int, default=2)
+    parser.add_argument("-n", "--tasks", type=int, default=65_536)
+    parser.add_argument("--full", action="store_true", help="the whole network")
+    chosen = parser.parse_args()
+    tasks = tasks_of(chosen.worlds, chosen.tasks).to(ALONE.device)
+    size = "full" if chosen.full else "quarter"
+    found = {}
+    for way in chosen.way or WAYS:
+        print(f"{way}:", flush=True)
+        found[way] = run(*settings(way, size, chosen.batch, chosen.shown), tasks, chosen.steps)
+    if chosen.output:
+        facts = {
+            "bench": "karel_rates",
+            "worlds": chosen.worlds,
+            "tasks": len(tasks),
+            "ways": found,
+        }
+        chosen.output.write_text(json.dumps(facts | {"provenance": provenance()}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
