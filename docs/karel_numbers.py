@@ -87,7 +87,7 @@ def _table(table: dict[str, Any]) -> str:
             each = " | ".join(cell_text(cells[model, column], table["unit"]) for model in models)
             rows.append(f"| {column} | {each} |")
     if missing:
-        rows += ["", f"Not run yet: {', '.join(missing)}."]
+        rows += ["", f"Not run yet: {', '.join(missing)}." if models else "Not run yet."]
     return "\n".join(rows).strip()
 
 

@@ -378,6 +378,18 @@ def test_models_of_narrow_worlds_and_those_beside_them_are_trained_alike():
     assert made[0].steps * made[0].step.batch == 100 * 65_536
 
 
+@pytest.mark.parametrize("name", ["narrow 0.05-0.85-A", "baseline", "uniform, whole"])
+def test_a_steady_model_differs_in_two_settings_alone(name):
+    plain, steady = training(name, FULL, 1), training(f"steady {name}", FULL, 1)
+    assert steady.name == f"steady {name}"
+    assert (steady.model.first_tokens, steady.step.fan_in) == (1.0, 256)
+    model, step = replace(steady.model, first_tokens=0.1), replace(steady.step, fan_in=0)
+    assert replace(steady, name=name, model=model, step=step) == plain
+    assert steady.hash != plain.hash
+    with pytest.raises(UnskewError, match="unknown model"):
+        training("steady basline", FULL)
+
+
 def score_of(hits, n, **more):
     return {"shares": {"generalizes": {"hits": hits, "n": n}}, "by": {}, **more}
 
