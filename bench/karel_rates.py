@@ -1,4 +1,4 @@
-"""Why models of narrow worlds learn nothing, and what helps: the first steps, in five ways.
+"""The first steps on worlds where a model learns nothing, in five ways.
 
 `python -m bench.karel_rates -o FILE` trains a model of a quarter of the channels on a CPU (half
 an hour on one core); with `--full` the whole network, which wants a GPU. Worlds are those of a
@@ -19,6 +19,7 @@ from torch import Tensor
 
 from unskew.domains.karel.recipes import RECIPES
 from unskew.experiments.provenance import provenance
+from unskew.files import check_writable
 from unskew.generation import make
 from unskew.models.karel import Synthesizer, SynthesizerConfig, best_dtype
 from unskew.models.karel_data import Minibatches, Tasks, joined
@@ -96,6 +97,8 @@ def main() -> None:
     parser.add_argument("-n", "--tasks", type=int, default=65_536)
     parser.add_argument("--full", action="store_true", help="the whole network")
     chosen = parser.parse_args()
+    if chosen.output:
+        check_writable(chosen.output)
     tasks = tasks_of(chosen.worlds, chosen.tasks).to(ALONE.device)
     size = "full" if chosen.full else "quarter"
     found = {}

@@ -28,7 +28,7 @@ def _narrow(paper: dict[str, float]) -> dict[str, float]:
 
 
 ROOT = Path(__file__).parents[1]
-BLIND = 0.9  # nats a token; what knows programs but no worlds is above it (a 5-gram has 1.1)
+BLIND = 0.9  # nats a token; what knows no worlds is above it (a 5-gram of programs has 1.1)
 BEST = "beyond, wider"  # of those that were run
 WORK = ROOT / "results" / "karel"  # where the entries of the full scale lie
 SUMMARY = {  # the README's rows, by test set
@@ -217,7 +217,7 @@ def _narrow_trained() -> str:
         f"- **Training on narrow worlds.** The paper's models solve 60 to 70 % of their own "
         f"distribution, ours {min(own):.1f} to {max(own):.1f} ({len(own)} of {len(names)} were "
         f"run). {blind} of ours end with a training loss above {BLIND:g} nats a token, as a model "
-        f"does that knows programs but next to nothing of their worlds. Most likely that is our "
+        f"does that knows next to nothing of its worlds. Most likely that is our "
         f"training, not the worlds: [the log](log.md) has what we know."
     )
 

@@ -46,7 +46,7 @@ def whole(tmp_path_factory):
 
 
 @pytest.mark.parametrize("recipe", [SMALL, KAREL], ids=["calculator", "karel"])
-@pytest.mark.parametrize("workers", [1, 2, 16])
+@pytest.mark.parametrize("workers", [1, 2, 5, pytest.param(16, marks=pytest.mark.long)])
 def test_any_number_of_workers_makes_the_same_files(whole, recipe, workers, tmp_path):
     made = generate(recipe, tmp_path / "made", engine=processes(workers))
     assert contents(made.folder) == whole[recipe.hash]
@@ -85,7 +85,7 @@ def struck(process: subprocess.Popen, folder: Path, rng: random.Random) -> bool:
     return process.wait() == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("kills_wanted", [20, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills_wanted", [10, pytest.param(50, marks=pytest.mark.long)])
 def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(whole, tmp_path, kills_wanted):
     """With one worker or two; what was made stays, and nothing is made twice."""
     rng = random.Random(0)  # noqa: S311 - when to kill is no secret

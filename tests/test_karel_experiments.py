@@ -277,6 +277,35 @@ def test_scores_of_a_model_that_was_trained_again_are_made_again(result, work, t
     assert found["weights"] != "others"
 
 
+def test_scores_that_a_stop_leaves_out_are_made_when_it_goes_on(
+    result, work, tmp_path, monkeypatch
+):
+    """Of a model that was trained again, on whatever its entry had, not only what is asked for."""
+    made = training("baseline", SMOKE)
+    path = tmp_path / "entries" / f"{made.hash}.json"
+    path.parent.mkdir()
+    old = json.loads((work / "entries" / path.name).read_text()) | {"weights": "others"}
+    old["scores"] = {key: old["scores"][key] for key in ("while-in-while", "actions-test")}
+    path.write_text(json.dumps(old))
+    (tmp_path / "runs").symlink_to(work / "runs")
+    plain, scored = labs.score, []
+
+    def stopped(*args, **kwargs):
+        if len(scored) == 2:
+            raise KeyboardInterrupt
+        scored.append(args)
+        return plain(*args, **kwargs)
+
+    monkeypatch.setattr(labs, "score", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        Lab("smoke", tmp_path).entry(made, [Exam("problems")])
+    assert json.loads(path.read_text())["owed"] == ["actions-test"]
+    monkeypatch.setattr(labs, "score", plain)
+    found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
+    assert sorted(found["scores"]) == ["actions-test", "problems", "while-in-while"]
+    assert "owed" not in json.loads(path.read_text())
+
+
 def test_an_entry_tells_what_trained_the_model_not_what_scores_it(work, result, tmp_path):
     made = training("baseline", SMOKE)
     trained = work / "runs" / made.hash

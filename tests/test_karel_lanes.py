@@ -105,13 +105,14 @@ def test_a_process_that_is_killed_is_named(tmp_path, monkeypatch):
 
 
 SLOW = """
-import sys, time
+import os, sys, time
 from unskew.experiments.karel import lane
 from unskew.models import karel_run
 
 class Slow(karel_run.TrainingStep):
     def run(self, number, done):
-        print("step", number + 1, file=sys.stderr, flush=True)
+        if number == 2:
+            open(os.path.join(os.environ["SEEN"], str(os.getpid())), "w").close()
         time.sleep(0.3)  # long enough to be stopped in
         super().run(number, done)
 
@@ -120,7 +121,82 @@ lane.main()
 """
 
 
-def test_a_lane_that_is_to_end_saves_its_step(tmp_path):
+@pytest.fixture
+def seen(tmp_path, monkeypatch):
+    """Where slow lanes leave their process numbers when they are at their third step."""
+    folder = tmp_path / "seen"
+    folder.mkdir()
+    monkeypatch.setenv("SEEN", str(folder))
+    monkeypatch.setattr(lanes, "LANE", ("-c", SLOW))
+    return folder
+
+
+def wait_for(what, seconds=120):
+    until = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def is_there(pid):
+    path = Path(f"/proc/{pid}/stat")
+    return path.exists() and path.read_text().rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def interrupt_when(seen, count, kinds):
+    """Send signals to this process when so many lanes are at their third step."""
+
+    def send():
+        wait_for(lambda: len(list(seen.iterdir())) == count)
+        for kind in kinds:
+            os.kill(os.getpid(), kind)
+            time.sleep(0.1)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    return thread
+
+
+def steps_saved(work):
+    found = (work / "runs").glob(f"*/{CHECKPOINT}")
+    return [load_checkpoint(path)[1]["step"] for path in found]
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_lanes_save_their_steps_when_all_is_stopped(tmp_path, seen, kind):
+    """By Ctrl-C, by the clock, which is the same, or as schedulers do it."""
+    thread = interrupt_when(seen, 2, [kind])
+    with pytest.raises(KeyboardInterrupt):
+        run_lanes(Lab("smoke", tmp_path / "work"), [job(), job("uniform, passes")], 2)
+    began = max(path.stat().st_mtime for path in seen.iterdir())
+    assert time.time() < began + lanes.SECONDS_TO_SAVE / 2, "they end, and are not killed"
+    assert not any(is_there(path.name) for path in seen.iterdir())
+    thread.join()
+    saved = steps_saved(tmp_path / "work")
+    assert len(saved) == 2
+    assert all(3 <= step < SMOKE.short for step in saved)
+
+
+DEAF = """
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+open(os.path.join(os.environ["SEEN"], str(os.getpid())), "w").close()
+time.sleep(120)
+"""
+
+
+def test_a_second_interrupt_leaves_no_lane_behind(tmp_path, seen, monkeypatch):
+    monkeypatch.setattr(lanes, "LANE", ("-c", DEAF))
+    begin = time.monotonic()
+    thread = interrupt_when(seen, 2, [signal.SIGINT, signal.SIGINT])
+    with pytest.raises(KeyboardInterrupt):
+        run_lanes(Lab("smoke", tmp_path / "work"), [job(), job("msr stream")], 2)
+    thread.join()
+    assert not any(is_there(path.name) for path in seen.iterdir())
+    assert time.monotonic() < begin + lanes.SECONDS_TO_SAVE
+
+
+def test_a_lane_whose_parent_is_gone_saves_its_step_and_ends(tmp_path, seen):
     process = subprocess.Popen(
         [sys.executable, "-c", SLOW],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -128,21 +204,18 @@ def test_a_lane_that_is_to_end_saves_its_step(tmp_path):
     task = {"scale": "smoke", "work": str(tmp_path), "cores": 1}
     process.stdin.write(json.dumps(task) + "\n" + json.dumps(job().question) + "\n")
     process.stdin.flush()
-    told = []
-    while "step 3" not in told:
-        told.append(process.stderr.readline().strip())
-        assert process.poll() is None, told
-    process.terminate()
-    said, errors = process.communicate(timeout=60)
+    wait_for(lambda: list(seen.iterdir()))
+    said, errors = process.communicate(timeout=60)  # closes what it reads from
     assert process.returncode == 128 + signal.SIGTERM
+    assert errors == ""
     assert [json.loads(line).keys() for line in said.splitlines()] == [{"stage"}, {"stage"}]
-    last = (told + errors.splitlines())[-1]
-    (run,) = (tmp_path / "runs").iterdir()
-    assert last == f"step {load_checkpoint(run / CHECKPOINT)[1]['step']}"
+    (step,) = steps_saved(tmp_path)
+    assert 3 <= step < SMOKE.short
 
 
-def test_time_that_is_up_ends_all_and_leaves_nothing_half_written(tmp_path):
-    options = ["--scale", "small", "--work", str(tmp_path), "--at-once", "2", "--minutes", "0.15"]
+def test_time_that_is_up_is_said_and_has_its_exit_code(tmp_path):
+    """What it is that is stopped then, and saved, the tests above have."""
+    options = ["--scale", "small", "--work", str(tmp_path), "--at-once", "2", "--minutes", "0.1"]
     only = ["--only", "msr 1,024", "--only", "uniform 1,024"]
     command = [sys.executable, "-m", "unskew", "reproduce", "karel-passes", *options, *only]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
@@ -150,10 +223,7 @@ def test_time_that_is_up_ends_all_and_leaves_nothing_half_written(tmp_path):
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
     last = done.stderr.splitlines()[-1]
-    assert last == "stopped after 0.15 minutes; the same command goes on"
-    assert not [path for path in tmp_path.rglob("*") if path.name.endswith(".part")]
-    started = [Path(f"/proc/{each.name}") for each in tmp_path.glob("busy/*")]
-    assert not any(process.exists() for process in started)
+    assert last == "stopped after 0.1 minutes; the same command goes on"
 
 
 def test_time_is_up_inside_only():

@@ -192,7 +192,7 @@ def test_many_numbers_are_said_row_by_row() -> None:
     (alone,) = sentences(everything()[2])
     assert "\n" not in alone
     assert "14 numbers of ours, from 10 % (narrow .05/.85 G / .05/.85 G) to 72 %" in alone
-    assert "the paper gives none" in alone
+    assert "no number of the paper's stands beside them" in alone
 
 
 def shown(one: dict[str, Any]) -> Parsed:
@@ -261,7 +261,7 @@ def test_a_model_of_which_nothing_is_known_has_one_line() -> None:
     names = [row[0] for row in shown(table("Long", models, SETS, cells)).tables["Long"]]
     blocks = [names[names.index(model) + 1 :][: len(SETS)] for model in models]
     assert blocks[:4] == [SETS] * 4
-    assert blocks[4] == ["all of it"]
+    assert blocks[4] == ["all cells"]
 
 
 def test_a_heatmap_says_what_its_sides_are_and_writes_small_numbers_too() -> None:

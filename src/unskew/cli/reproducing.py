@@ -235,7 +235,7 @@ def _say(advance: Advance, name: str = "") -> Say:
     def stage(text: str) -> None:
         nonlocal done
         done = 0  # of the model that comes now
-        advance(0, text)
+        advance(0, f"{name}{text}")
 
     def step(now: Any) -> None:
         nonlocal done

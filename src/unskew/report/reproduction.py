@@ -36,8 +36,8 @@ PAPER = "Shin et al., ICLR 2019"
 FULL = "full"
 LONGEST_NOTE = 1_000  # characters
 ABOUT = (
-    "Every number here that the paper reports has the paper’s beside it; a cell that was not run "
-    "says so."
+    "What the paper reports stands beside ours in the section of its experiment; a cell that was "
+    "not run says so."
 )
 RECREATED = "The original test set of Karel is recreated: most of the original data is lost."
 GLOSSARY = {
@@ -56,8 +56,8 @@ GLOSSARY = {
     "augmented": "the baseline, with programs of actions alone added to its data",
     "beyond": "not in the paper: streams homogenized by what a program has (nesting, size, "
     "control flow), mixed with the data of the others",
-    "steady": "tokens start larger, and layers of many inputs learn slower, so that what all "
-    "worlds have in common does not drown the rest",
+    "steady": "tokens start larger, and layers of many inputs learn slower; this is meant to keep "
+    "what all worlds have in common from drowning the rest",
 }
 BESIDE = (
     "A point on the dashed line is as the paper has it; above it ours is higher. Higher is not "
@@ -266,6 +266,8 @@ def _table(table: Table, charts: _Charts) -> str:
     note = f'<p class="doc">{words.some(len(missing), "cell")} not run.</p>' if missing else ""
     if table.get("note"):
         note += f"<p>{escape(words.shown(str(table['note']), LONGEST_NOTE))}</p>"
+    if not any(cell["ours"] or cell["paper"] is not None for cell in table["cells"]):
+        return heading + note  # there is no number in it
     if table["form"] == "table":
         return heading + note + table_html(table)
     if all(cell["ours"] is None for cell in table["cells"]):

@@ -24,7 +24,7 @@ from unskew.report.reproduction_words import (
 from unskew.report.words import shown, some
 
 MOST_GROUPS = 3  # models side by side; more of them go below each other
-EVERYWHERE = "all of it"
+EVERYWHERE = "all cells"
 PAPER, OURS, INTERVAL, DIFFERENCE, COMMON = (
     "paper",
     "ours",

@@ -235,7 +235,7 @@ def _ours_alone(cells: Sequence[Cell], table: Table) -> str:
     return (
         f"{_name(table)}: {some(len(cells), 'number')} of ours, from "
         f"{_value(mean(low), table)} ({where(low)}) to {_value(mean(high), table)} "
-        f"({where(high)}); the paper gives none to set beside them."
+        f"({where(high)}); no number of the paper's stands beside them here."
     )
 
 

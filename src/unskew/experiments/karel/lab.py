@@ -84,29 +84,34 @@ class Lab:
     def entry(self, training: Training, exams: Sequence[Exam]) -> dict[str, Any]:
         """Return a model's entry with these scores, training and scoring what is missing.
 
-        A model that must be trained again is scored on all that its entry had, too.
+        A model that must be trained again is scored on all that its entry had, too; what a stop
+        leaves of that is ``owed``.
         """
         found = self.known(training)
-        missing = [exam for exam in exams if exam.key not in found.get("scores", {})]
-        if found and not missing:
+        scores, owed = found.get("scores", {}), found.get("owed", [])
+        wanted = {exam.key: exam for exam in exams}
+        if self._is_trained(training):
+            wanted |= {key: Exam.of(key) for key in owed}
+        if found and wanted.keys() <= scores.keys():
             return found
-        had = [Exam.of(key) for key in found.get("scores", {})]
         model = self._trained(training)
         weights = self._weights(training)
         if found.get("weights") != weights:  # trained again: nothing is known of it
+            wanted |= {key: Exam.of(key) for key in (*scores, *owed)}
             found = {**self._facts(training), "weights": weights, "scores": {}}
-            missing = list({exam.key: exam for exam in (*exams, *had)}.values())
-        for exam in missing:
-            self.say.stage(f"scoring {training.name} on {exam.key}")
-            found["scores"][exam.key] = self._score(model, exam)
-            self._write(training, found)
+        left = [key for key in wanted if key not in found["scores"]]
+        while left:
+            self.say.stage(f"scoring {training.name} on {left[0]}")
+            found["scores"][left[0]] = self._score(model, wanted[left[0]])
+            del left[0]
+            found = {name: fact for name, fact in found.items() if name != "owed"}
+            self._write(training, found | ({"owed": left} if left else {}))
         return found
 
     def can_tell(self, training: Training, exams: Sequence[Exam]) -> bool:
         """Whether a model need not be trained to score it on these."""
         scores = self.known(training).get("scores", {})
-        is_trained = (self.work / "runs" / training.hash / MODEL).is_file()
-        return is_trained or all(exam.key in scores for exam in exams)
+        return self._is_trained(training) or all(exam.key in scores for exam in exams)
 
     def known(self, training: Training) -> dict[str, Any]:
         """Return a model's entry as far as it is there, with the scores of today's exams."""
@@ -128,6 +133,9 @@ class Lab:
         """Whether a score is of the test set and with the beam that the scale now has."""
         test = key.partition(", ")[0]
         return bool(score["beam"] == self._beam(test) and score["set"] == self.tests.label(test))
+
+    def _is_trained(self, training: Training) -> bool:
+        return (self.work / "runs" / training.hash / MODEL).is_file()
 
     def _path(self, training: Training) -> Path:
         return self.work / "entries" / f"{training.hash}.json"

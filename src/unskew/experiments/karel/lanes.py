@@ -11,6 +11,7 @@ import json
 import os
 import queue
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -31,6 +32,7 @@ from unskew.experiments.saying import Say
 from unskew.models.karel_run import Progress
 from unskew.models.ranks import ALONE
 
+LANE = ("-m", "unskew.experiments.karel.lane")
 SECONDS_TO_SAVE = 60.0  # that a process has to save its step when it is to end
 MPS = "nvidia-cuda-mps-control"  # lets processes compute on one GPU at the same time
 MPS_PLACE = "CUDA_MPS_PIPE_DIRECTORY"
@@ -78,12 +80,29 @@ def run_lanes(
     """Do all jobs, so many at a time; ``say_of`` gives what is told how one goes, by its name."""
     cores = max(1, (os.cpu_count() or 1) // at_once)
     task = {"scale": lab.name, "work": str(lab.work), "cores": cores}
-    with _shared_gpu() as environment:
+    with _ends_as_ctrl_c(), _shared_gpu() as environment:
         crew = _Crew(task, {**environment, "OMP_NUM_THREADS": str(cores)}, say_of)
         try:
             crew.run(deque(jobs), at_once)
         finally:
             crew.close()
+
+
+@contextmanager
+def _ends_as_ctrl_c() -> Iterator[None]:
+    """Take what schedulers and closing terminals send for a Ctrl-C, so that all is saved."""
+    kinds = (signal.SIGTERM, signal.SIGHUP)
+    if threading.current_thread() is not threading.main_thread():  # which alone hears them
+        yield
+        return
+    before = {
+        kind: signal.signal(kind, lambda *_: signal.raise_signal(signal.SIGINT)) for kind in kinds
+    }
+    try:
+        yield
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)
 
 
 class _Crew:
@@ -126,8 +145,8 @@ class _Crew:
                 raise UnskewError(said.get("error") or self._died(number, name))
 
     def _employ(self, number: int) -> None:
-        lane = subprocess.Popen(
-            [sys.executable, "-m", "unskew.experiments.karel.lane"],
+        lane = subprocess.Popen(  # noqa: S603 - this very Python, and a module of ours
+            [sys.executable, *LANE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -156,25 +175,30 @@ class _Crew:
     def _died(self, number: int, name: str) -> str:
         code = self._lanes[number].wait()
         return (
-            f"the process that trained {name} ended with code {code} (killed, or out of "
-            "memory); run the same command again, with a lower --at-once if memory is short"
+            f"the process that trained {name} ended with code {code}; run the same command "
+            "again, with a lower --at-once if memory is short"
         )
 
     def close(self) -> None:
-        """Ask all to save what they are at and to end; who does not in time is killed."""
+        """Ask all to save what they are at and to end; who does not in time is killed.
+
+        So are all when there is an interrupt meanwhile: none is left behind.
+        """
         for lane in self._lanes:
             lane.terminate()
         until = time.monotonic() + SECONDS_TO_SAVE
-        for lane in self._lanes:
-            try:
-                lane.wait(max(0.0, until - time.monotonic()))
-            except subprocess.TimeoutExpired:
+        try:
+            for lane in self._lanes:
+                with suppress(subprocess.TimeoutExpired):
+                    lane.wait(max(0.0, until - time.monotonic()))
+        finally:
+            for lane in self._lanes:
                 lane.kill()
                 lane.wait()
-            for pipe in (lane.stdin, lane.stdout):
-                if pipe is not None:
-                    with suppress(OSError):
-                        pipe.close()
+                for pipe in (lane.stdin, lane.stdout):
+                    if pipe is not None:
+                        with suppress(OSError):
+                            pipe.close()
 
 
 @contextmanager
@@ -188,7 +212,7 @@ def _shared_gpu() -> Iterator[dict[str, str]]:
     if control is None or running or ALONE.device.type == "cpu":
         yield {}
         return
-    with TemporaryDirectory(prefix="unskew-mps-") as folder:
+    with TemporaryDirectory(prefix="unskew-mps-", ignore_cleanup_errors=True) as folder:
         places = {MPS_PLACE: folder, "CUDA_MPS_LOG_DIRECTORY": folder}
         if not _ran([control, "-d"], places):
             yield {}

@@ -24,7 +24,7 @@ from unskew.models.karel_training import StepConfig
 from unskew.recipe import Recipe
 
 HEADLINE = ("baseline", "uniform")  # these are trained with several seeds
-STEADY = "steady "  # before the name of a model: the same, kept from what makes some learn nothing
+STEADY = "steady "  # before the name of a model: the same, meant to learn where that does not
 AUGMENTED = (1_116_854, 400_000)  # examples like the original's, and of actions alone (5.3)
 
 
@@ -176,8 +176,8 @@ def _narrow(name: str, scale: Scale, seed: int) -> Training:
 def _steady(made: Training) -> Training:
     """Let tokens start louder, and layers of many inputs learn slower.
 
-    Else what all pairs of worlds have in common grows until the LSTM hears nothing else, in the
-    first steps; on some worlds it never hears again (docs/log.md).
+    Meant for models that learn nothing: in their first steps what all pairs of worlds have in
+    common grows, most likely until the LSTM hears nothing else (docs/log.md).
     """
     model = replace(made.model, first_tokens=1.0)
     return replace(made, model=model, step=replace(made.step, fan_in=4 * model.channels))
