@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DEMO := demo
 # A library that reasoning-gym needs is built from C; without a compiler its tests are skipped.
 EXTRAS := dev$(shell command -v cc > /dev/null && echo ,reasoning-gym)
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
 .PHONY: help demo test check format test-long test-gpu browser bench docs docs-numbers screenshot kernels clean
 
