@@ -17,7 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unskew.domains.karel.recipes import RECIPES
+from unskew.experiments.karel.scales import SCALES
+from unskew.experiments.karel.trainings import training
 from unskew.experiments.provenance import provenance
 from unskew.files import check_writable
 from unskew.generation import make
@@ -25,7 +26,6 @@ from unskew.models.karel import Synthesizer, SynthesizerConfig, best_dtype
 from unskew.models.karel_data import Minibatches, Tasks, joined
 from unskew.models.karel_training import StepConfig, TrainingStep
 from unskew.models.ranks import ALONE
-from unskew.recipe import Recipe
 
 QUARTER = SynthesizerConfig(channels=16, blocks=1, pair=128, token=64, hidden=128, layers=2)
 RATE, HIGHER = 1.4e-3, 4e-3
@@ -36,14 +36,9 @@ TOLD, SAMPLE = 100, 400  # steps between two lines, and pairs whose embeddings a
 
 
 def tasks_of(kind: str, n: int) -> Tasks:
-    """Draw tasks: programs like the original's, in worlds of one kind."""
-    recipe = replace(RECIPES["msr-train"], n=n, shard_size=min(n, 4096))
-    if kind != "msr":
-        like: Recipe = RECIPES[f"narrow-{kind}"]
-        recipe = replace(
-            recipe, source=like.source, seed=like.seed + 6, parameters=like.parameters,
-            given="karel/msr-train",
-        )  # fmt: skip
+    """Draw tasks: those that a model of narrow worlds, or one beside it, is trained on."""
+    (recipe,) = training(f"narrow {kind}", SCALES["full"]).sets
+    recipe = replace(recipe, n=n, shard_size=min(n, 4096))
     return joined([Tasks.of(make(recipe, index)) for index in range(recipe.shards)])
 
 
