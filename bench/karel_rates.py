@@ -1,4 +1,4 @@
-"""The first steps on worlds where a model learns nothing, in five ways.
+"""The first steps on worlds where a model learns nothing, in several ways.
 
 `python -m bench.karel_rates -o FILE` trains a model of a quarter of the channels on a CPU (half
 an hour on one core); with `--full` the whole network, which wants a GPU. Worlds are those of a
@@ -28,10 +28,14 @@ from unskew.models.karel_training import StepConfig, TrainingStep
 from unskew.models.ranks import ALONE
 
 QUARTER = SynthesizerConfig(channels=16, blocks=1, pair=128, token=64, hidden=128, layers=2)
-RATE, HIGHER = 1.4e-3, 4e-3
+RATE, HIGHER, LOWER = 1.4e-3, 4e-3, 3.5e-4
+SLOW = 0.25  # of the steps, until the rate is reached
 # In both networks the layer that reads a pair has 81 times as many inputs.
 FAN_IN = {"quarter": 64, "full": 256}
-WAYS = ("as it is", "louder tokens", "rates by inputs", "both", "both, higher rate")
+WAYS = (
+    "as it is", "louder tokens", "rates by inputs", "both", "both, higher rate", "lower rate",
+    "slow start", "louder tokens, slow start", "both, higher rate, slow start",
+)  # fmt: skip
 TOLD, SAMPLE = 100, 400  # steps between two lines, and pairs whose embeddings are looked at
 
 
@@ -46,12 +50,15 @@ def settings(way: str, size: str, batch: int, shown: int) -> tuple[SynthesizerCo
     """Return what a way changes."""
     model = QUARTER if size == "quarter" else SynthesizerConfig()
     step = StepConfig(batch, (shown, shown), RATE)
-    if way in ("louder tokens", "both", "both, higher rate"):
+    named = way.split(", ")
+    if named[0] in ("louder tokens", "both"):
         model = replace(model, first_tokens=1.0)
-    if way in ("rates by inputs", "both", "both, higher rate"):
+    if named[0] in ("rates by inputs", "both"):
         step = replace(step, fan_in=FAN_IN[size])
-    if way == "both, higher rate":
-        step = replace(step, rate=HIGHER)
+    if "slow start" in named:
+        step = replace(step, warmup=SLOW)
+    rate = {"higher rate": HIGHER, "lower rate": LOWER}
+    step = replace(step, rate=next((rate[each] for each in named if each in rate), RATE))
     return model, step
 
 
