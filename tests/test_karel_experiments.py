@@ -408,12 +408,15 @@ def test_models_of_narrow_worlds_and_those_beside_them_are_trained_alike():
 
 
 @pytest.mark.parametrize("name", ["narrow 0.05-0.85-A", "baseline", "uniform, whole"])
-def test_a_steady_model_differs_in_two_settings_alone(name):
+def test_a_steady_model_differs_in_few_settings_and_sees_as_much(name):
     plain, steady = training(name, FULL, 1), training(f"steady {name}", FULL, 1)
     assert steady.name == f"steady {name}"
     assert (steady.model.first_tokens, steady.step.fan_in) == (1.0, 256)
-    model, step = replace(steady.model, first_tokens=0.1), replace(steady.step, fan_in=0)
-    assert replace(steady, name=name, model=model, step=step) == plain
+    assert (steady.step.batch, steady.step.rate) == (512, 4e-3)
+    assert steady.steps * steady.step.batch == plain.steps * plain.step.batch
+    model = replace(steady.model, first_tokens=0.1)
+    step = replace(steady.step, fan_in=0, batch=plain.step.batch, rate=plain.step.rate)
+    assert replace(steady, name=name, model=model, step=step, steps=plain.steps) == plain
     assert steady.hash != plain.hash
     with pytest.raises(UnskewError, match="unknown model"):
         training("steady basline", FULL)

@@ -56,8 +56,8 @@ GLOSSARY = {
     "augmented": "the baseline, with programs of actions alone added to its data",
     "beyond": "not in the paper: streams homogenized by what a program has (nesting, size, "
     "control flow), mixed with the data of the others",
-    "steady": "tokens start larger, and layers of many inputs learn slower; this is meant to keep "
-    "what all worlds have in common from drowning the rest",
+    "steady": "tokens start larger, layers of many inputs learn slower, and a quarter of a batch "
+    "makes a step; this is meant to keep what all worlds have in common from drowning the rest",
 }
 BESIDE = (
     "A point on the dashed line is as the paper has it; above it ours is higher. Higher is not "
