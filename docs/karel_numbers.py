@@ -1,5 +1,6 @@
 """The Karel tables of README and docs, made from the entries in results/karel; for docs.numbers."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -18,7 +19,7 @@ from unskew.experiments.karel.testing import (
     UNIFORM,
     narrow_names,
 )
-from unskew.experiments.karel.trainings import seeds_of, training
+from unskew.experiments.karel.trainings import STEADY, seeds_of, training
 from unskew.experiments.tables import cell_text
 
 
@@ -208,18 +209,43 @@ def _differences() -> str:
 
 
 def _narrow_trained() -> str:
-    """How models of narrow worlds do on their own, and how many have not learned to see them."""
-    lab, names = Lab("full", WORK), narrow_names(FULL)
-    own = [value for name in names for value in _values(f"narrow {name}", f"narrow-{name}")]
-    entries = [lab.known(training(f"narrow {name}", FULL)) for name in names]
-    blind = sum(entry["loss"] > BLIND for entry in entries if entry)
+    """How models of narrow worlds do on their own and elsewhere; how many never saw them."""
+    names = narrow_names(FULL)
+    plain, steady = ({name: f"{kind}narrow {name}" for name in names} for kind in ("", STEADY))
+    own, others = (
+        [
+            value
+            for name, model in steady.items()
+            for test in names
+            if (test == name) == same
+            for value in _values(model, f"narrow-{test}")
+        ]
+        for same in (True, False)
+    )
+    (blind, trained), (still, of) = (_blind(kind.values()) for kind in (plain, steady))
+    short, long = (
+        [_mean(model, f"narrow-{test}") for test in names]
+        for model in ("narrow uniform", "uniform")
+    )
+    seen, more = (f"{n * FULL.batch / 1e6:.1f} M" for n in (FULL.narrow_steps, FULL.steps))
     return (
         f"- **Training on narrow worlds.** The paper's models solve 60 to 70 % of their own "
-        f"distribution, ours {min(own):.1f} to {max(own):.1f} ({len(own)} of {len(names)} were "
-        f"run). {blind} of ours end with a training loss above {BLIND:g} nats a token, as a model "
-        f"does that knows next to nothing of its worlds. Most likely that is our "
-        f"training, not the worlds: [the log](log.md) has what we know."
+        f"distribution and are rarely as good on another. {blind} of the {trained} that we trained "
+        f"as all others know next to nothing of their worlds (a training loss above {BLIND:g} nats "
+        f"a token). Of the *steady* ones all but {still} of {of} see them; they solve "
+        f"{min(own):.1f} to {max(own):.1f} % of their own distribution ({mean(own):.1f} in the "
+        f"mean), and {mean(others):.1f} % of another in the mean. They have seen {seen} examples "
+        f"each, which is few: a model of uniform worlds solves {min(short):.0f} to "
+        f"{max(short):.0f} % of the narrow sets after as many, {min(long):.0f} to "
+        f"{max(long):.0f} after {more}."
     )
+
+
+def _blind(models: Iterable[str]) -> tuple[int, int]:
+    """Return how many models have not learned to see worlds, of how many that were run."""
+    entries = [Lab("full", WORK).known(training(model, FULL)) for model in models]
+    losses = [entry["loss"] for entry in entries if entry]
+    return sum(loss > BLIND for loss in losses), len(losses)
 
 
 def _mean(model: str, test: str) -> float:
