@@ -365,6 +365,24 @@ def test_a_heatmap_leaves_out_what_was_not_run() -> None:
     assert sorted(domains, key=len) == [["a", "b"], list(SETS)]
 
 
+def test_a_heatmap_frames_models_on_what_they_were_trained_on() -> None:
+    for names, frames in ((["a", "b", "c"], 2), (["x", "y", "z"], 0)):
+        cells = [cell(model, name, None, 50.0) for model in ("a", "b", "d") for name in names]
+        one = table("Own", ["a", "b", "d"], names, cells, form="heatmap")
+        svg = vl_convert.vegalite_to_svg(table_heatmap(one), config=theme(dark=False))
+        assert len(re.findall(r'<path [^>]*"rect mark"[^>]*stroke-width="2"', svg)) == frames
+        page = Parsed(reproduction_page([result("karel-own", "Own", [one])])).text
+        assert ("Framed:" in page) == bool(frames)
+
+
+def test_lines_of_shares_go_up_to_all_of_them_on_every_chart() -> None:
+    for unit, high in (("%", 100), ("nats a token", None)):
+        cells = [cell("a", column, None, 20.0) for column in ("1", "2")]
+        drawn = lines_chart(table("T", ["a"], ["1", "2"], cells, form="lines") | {"unit": unit})
+        domain = drawn["layer"][0]["encoding"]["y"]["scale"].get("domain")
+        assert domain == ([0, high] if high else None)
+
+
 def test_times_of_models_that_were_trained_side_by_side_are_said_to_be_added_up() -> None:
     results = everything()
     assert "added up" not in Parsed(reproduction_page(results)).text

@@ -174,6 +174,7 @@ def theme(*, dark: bool) -> Spec:
         "style": {
             "on-low": written | {"color": on_low},
             "on-high": written | {"color": on_high},
+            "own": {"color": orange, "strokeWidth": 2},
             "not-run": written | {"color": quiet, "fontSize": 10, "fontStyle": "italic"},
         },
         "bar": {"color": blue},

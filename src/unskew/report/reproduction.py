@@ -13,7 +13,7 @@ from unskew.errors import UnskewError
 from unskew.report import words
 from unskew.report.charts import Spec, comparison_chart
 from unskew.report.page import filled, json_in_script, resource, responsive
-from unskew.report.reproduction_charts import beside_chart, lines_chart, table_heatmap
+from unskew.report.reproduction_charts import beside_chart, has_own, lines_chart, table_heatmap
 from unskew.report.reproduction_tables import table_html, tests_html, trainings_html
 from unskew.report.reproduction_words import (
     LONGEST,
@@ -63,6 +63,7 @@ BESIDE = (
     "A point on the dashed line is as the paper has it; above it ours is higher. Higher is not "
     "always the better reproduction: where the paper’s baseline breaks, ours may not."
 )
+FRAMED = "Framed: a model on the kind of data that it was trained on."
 DASHED = "Solid lines are ours, dashed ones the paper’s."
 HISTOGRAMS = (
     "How often each value of a salient variable comes before and after. The dashed line is where "
@@ -274,6 +275,8 @@ def _table(table: Table, charts: _Charts) -> str:
         drawn = ""  # there is nothing to draw yet
     elif table["form"] == "heatmap":
         drawn = charts.add(table_heatmap(table), wide=f"{table['title']}, heatmap")
+        if has_own(table):
+            drawn = f'<p class="note">{FRAMED}</p>{drawn}'
     else:
         drawn = charts.add(lines_chart(table))
         if any(cell["paper"] is not None for cell in table["cells"]):

@@ -64,7 +64,15 @@ def table_heatmap(table: Table) -> Spec:
         layer["encoding"]["text"] |= {"format": ".1f" if unit == "%" else f".{decimals(table)}f"}
     absent["mark"] = {"type": "text", "style": "not-run"}
     absent["encoding"] = {"text": {"field": "said ours", "type": "nominal"}}
+    if has_own(table):
+        own = {"type": "rect", "style": "own", "filled": False}
+        spec["layer"].append({"transform": [{"filter": "datum.row == datum.column"}], "mark": own})
     return spec
+
+
+def has_own(table: Table) -> bool:
+    """Whether a model was tested on what it was trained on; such cells are framed."""
+    return any(cell["row"] == cell["column"] and cell["ours"] for cell in table["cells"])
 
 
 def lines_chart(table: Table) -> Spec:
@@ -73,7 +81,7 @@ def lines_chart(table: Table) -> Spec:
     ours = [row | {"whose": OURS, "value": row["ours"]} for row in rows if row["ours"] is not None]
     names = [name for name in table["rows"] if any(row["row"] == name for row in ours)]
     paper = list(_paper_points(table, rows))
-    scale = {"type": "log"} if table.get("log") else {"zero": True}
+    scale = _scale(table)
     y: Spec = {"type": "quantitative", "scale": scale, "title": table["unit"]}
     y["axis"] = {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE, "tickCount": 5}
     color = {"field": "row", "type": "nominal", "scale": {"domain": names}}
@@ -115,6 +123,13 @@ def lines_chart(table: Table) -> Spec:
         "layer": [*layers, *(_paper_layers(paper, y) if paper else [])],
         "config": BELOW,
     }
+
+
+def _scale(table: Table) -> Spec:
+    """Return how far up lines may go; shares all alike, so that charts can be compared."""
+    if table.get("log"):
+        return {"type": "log"}
+    return {"domain": [0, 100]} if table["unit"] == "%" else {"zero": True}
 
 
 def _paper_points(table: Table, rows: Sequence[Spec]) -> Iterator[Spec]:
