@@ -1,6 +1,6 @@
 """The Karel tables of README and docs, made from the entries in results/karel; for docs.numbers."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -9,7 +9,7 @@ from unskew.domains.karel.sources import TRIES
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel import actions, narrow_sets, nesting, original
 from unskew.experiments.karel.lab import Lab
-from unskew.experiments.karel.plan import FIRST_CONSISTENT, GENERALIZES
+from unskew.experiments.karel.plan import FIRST_CONSISTENT, GENERALIZES, own_and_others
 from unskew.experiments.karel.scales import SCALES
 from unskew.experiments.karel.testing import (
     ACTIONS,
@@ -61,7 +61,7 @@ def blocks() -> dict[str, str]:
     made = {name: _experiment(result) for name, result in found.items()}
     made["karel-summary"] = _summary()
     made["karel-regimes"] = _regimes()
-    made["karel-differences"] = _differences()
+    made["karel-differences"] = _differences(found["karel-narrow-training"]["tables"])
     made["karel-trainings"] = _trainings(found)
     made["karel-dropped"] = _dropped(found["karel-narrow-sets"]["tests"])
     return made
@@ -162,7 +162,7 @@ def _tried() -> str:
     )
 
 
-def _differences() -> str:
+def _differences(narrow_trained: Sequence[dict[str, Any]]) -> str:
     """Where ours and the paper's are far apart, with the numbers."""
     whole, stream = ({k: _mean(f"{k}{end}", ORIGINAL) for k in PAPER} for end in (", whole", ""))
     nested = [_mean("baseline, whole", test) for test in COVERED]
@@ -203,26 +203,17 @@ def _differences() -> str:
             f"after {PASSES} over the whole set ({mean(apart[1]):.1f} and {max(apart[1]):.1f}), "
             f"but solves only {_mean('narrow msr', ORIGINAL):.1f} % of the original test set "
             f"(the paper {original.PAPER[ORIGINAL]}).",
-            _narrow_trained(),
+            _narrow_trained(narrow_trained),
         )
     )
 
 
-def _narrow_trained() -> str:
+def _narrow_trained(tables: Sequence[dict[str, Any]]) -> str:
     """How models of narrow worlds do on their own and elsewhere; how many never saw them."""
     names = narrow_names(FULL)
-    plain, steady = ({name: f"{kind}narrow {name}" for name in names} for kind in ("", STEADY))
-    own, others = (
-        [
-            value
-            for name, model in steady.items()
-            for test in names
-            if (test == name) == same
-            for value in _values(model, f"narrow-{test}")
-        ]
-        for same in (True, False)
-    )
-    (blind, trained), (still, of) = (_blind(kind.values()) for kind in (plain, steady))
+    plain, steady = ([f"{kind}narrow {name}" for name in names] for kind in ("", STEADY))
+    own, others = own_and_others(tables[1]["cells"])
+    (blind, trained), (still, of) = (_blind(models) for models in (plain, steady))
     short, long = (
         [_mean(model, f"narrow-{test}") for test in names]
         for model in ("narrow uniform", "uniform")
@@ -241,7 +232,7 @@ def _narrow_trained() -> str:
     )
 
 
-def _blind(models: Iterable[str]) -> tuple[int, int]:
+def _blind(models: Sequence[str]) -> tuple[int, int]:
     """Return how many models have not learned to see worlds, of how many that were run."""
     entries = [Lab("full", WORK).known(training(model, FULL)) for model in models]
     losses = [entry["loss"] for entry in entries if entry]

@@ -85,7 +85,7 @@ def struck(process: subprocess.Popen, folder: Path, rng: random.Random) -> bool:
     return process.wait() == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("kills_wanted", [10, pytest.param(50, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills_wanted", [6, pytest.param(50, marks=pytest.mark.long)])
 def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(whole, tmp_path, kills_wanted):
     """With one worker or two; what was made stays, and nothing is made twice."""
     rng = random.Random(0)  # noqa: S311 - when to kill is no secret

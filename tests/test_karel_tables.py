@@ -114,6 +114,23 @@ def test_the_worst_cell_of_each_row_is_named():
     assert "note" not in plan._numbers(Table("t", cells), entries)
 
 
+def test_models_on_their_own_kind_of_data_and_on_that_of_others_are_told_apart():
+    """Not counted: who was trained on none of these kinds, what no one was, what was not run."""
+    scores = {"a": {"a": 3, "b": 1, "other": 4}, "b": {"a": 2, "b": 4, "other": 4}, "all": {"a": 4}}
+    cells = tuple(Cell(row, test, row, Exam(test)) for row in (*scores, "c") for test in "abc")
+    cells += tuple(Cell(row, "other", row, Exam("other")) for row in scores)
+    entries = {
+        row: [{"scores": {test: score_of(hits, 4) for test, hits in found.items()}}]
+        for row, found in scores.items()
+    }
+    made = plan._numbers(Table("t", cells, note="So far."), entries)
+    assert plan.own_and_others(made["cells"]) == ([75.0, 100.0], [25.0, 50.0])
+    assert made["note"] == (
+        "So far. Of those run: 75.0 to 100.0 on a model's own kind of data, 87.5 in the mean; "
+        "37.5 in the mean on that of another."
+    )
+
+
 def test_ten_tasks_of_a_program_are_not_ten_witnesses():
     """500 programs with ten specifications each are as sure as 500 tasks."""
     one = plan._ours(Cell("a", "b", "m", Exam("t")), [{"scores": {"t": score_of(250, 500)}}],

@@ -142,8 +142,34 @@ def _numbers(table: Table, entries: dict[str, list[dict[str, Any]]]) -> dict[str
         "columns": list(dict.fromkeys(cell.column for cell in table.cells)),
         "cells": cells,
         **({"paper_of": table.paper_of} if table.paper_of else {}),
-        **({"note": note} if (note := _worst(cells) if table.worst else table.note) else {}),
+        **({"note": note} if (note := _note(table, cells)) else {}),
     }
+
+
+def _note(table: Table, cells: list[dict[str, Any]]) -> str:
+    """Return what is said of a table as a whole."""
+    own, others = own_and_others(cells)
+    told = [table.note] if table.note else []
+    if table.worst:
+        told.append(_worst(cells))
+    if own and others:
+        told.append(
+            f"Of those run: {min(own):.1f} to {max(own):.1f} on a model's own kind of data, "
+            f"{sum(own) / len(own):.1f} in the mean; {sum(others) / len(others):.1f} in the mean "
+            f"on that of another."
+        )
+    return " ".join(told)
+
+
+def own_and_others(cells: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
+    """Return what models have on what they were trained on, and on what others were."""
+    kinds = {cell["row"] for cell in cells} & {cell["column"] for cell in cells}
+    own, others = list[float](), list[float]()
+    for cell in cells:
+        if cell["ours"] is not None and kinds >= {cell["row"], cell["column"]}:
+            found = own if cell["row"] == cell["column"] else others
+            found.append(cell["ours"]["mean"])
+    return own, others
 
 
 def _worst(cells: list[dict[str, Any]]) -> str:
