@@ -20,7 +20,7 @@ from torch import Tensor
 from unskew.experiments.karel.scales import SCALES
 from unskew.experiments.karel.trainings import training
 from unskew.experiments.provenance import provenance
-from unskew.files import check_writable
+from unskew.files import check_writable, write_text
 from unskew.generation import make
 from unskew.models.karel import Synthesizer, SynthesizerConfig, best_dtype
 from unskew.models.karel_data import Minibatches, Tasks, joined
@@ -107,14 +107,16 @@ def main() -> None:
     for way in chosen.way or WAYS:
         print(f"{way}:", flush=True)
         found[way] = run(*settings(way, size, chosen.batch, chosen.shown), tasks, chosen.steps)
-    if chosen.output:
-        facts = {
-            "bench": "karel_rates",
-            "worlds": chosen.worlds,
-            "tasks": len(tasks),
-            "ways": found,
-        }
-        chosen.output.write_text(json.dumps(facts | {"provenance": provenance()}, indent=1) + "\n")
+        if chosen.output:  # after each, so that a stop leaves those that are done
+            facts = {
+                "bench": "karel_rates",
+                "worlds": chosen.worlds,
+                "tasks": len(tasks),
+                "steps": chosen.steps,
+                "ways": found,
+                "provenance": provenance(),
+            }
+            write_text(chosen.output, json.dumps(facts, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -418,6 +418,8 @@ def test_a_steady_model_differs_in_few_settings_and_sees_as_much(name):
     step = replace(steady.step, fan_in=0, batch=plain.step.batch, rate=plain.step.rate)
     assert replace(steady, name=name, model=model, step=step, steps=plain.steps) == plain
     assert steady.hash != plain.hash
+    for scale in SCALES.values():  # nowhere slower
+        assert training(f"steady {name}", scale).step.rate >= training(name, scale).step.rate
     with pytest.raises(UnskewError, match="unknown model"):
         training("steady basline", FULL)
 

@@ -368,7 +368,10 @@ def test_a_heatmap_leaves_out_what_was_not_run() -> None:
 def test_a_heatmap_frames_models_on_what_they_were_trained_on() -> None:
     for names, frames in ((["a", "b", "c"], 2), (["x", "y", "z"], 0)):
         cells = [cell(model, name, None, 50.0) for model in ("a", "b", "d") for name in names]
-        one = table("Own", ["a", "b", "d"], names, cells, form="heatmap")
+        if frames:
+            cells[1] = cell("a", "b", None, None)
+            cells += [cell("c", name, None, None if name == "c" else 50.0) for name in names]
+        one = table("Own", ["a", "b", "d", "c"], names, cells, form="heatmap")
         svg = vl_convert.vegalite_to_svg(table_heatmap(one), config=theme(dark=False))
         assert len(re.findall(r'<path [^>]*"rect mark"[^>]*stroke-width="2"', svg)) == frames
         page = Parsed(reproduction_page([result("karel-own", "Own", [one])])).text

@@ -51,17 +51,30 @@ def commit_of(facts: dict[str, Any]) -> str:
 
 
 def commit() -> str:
-    """Name the commit: git knows it in a checkout, and writes it into an archive; else unknown."""
+    """Name the commit: git knows it in a checkout, and writes it into an archive; else unknown.
+
+    Where the package's code is no longer that of the commit, it says so.
+    """
     home = Path(unskew.__file__).parent
     written = (home / "experiments" / "commit.txt").read_text(encoding="utf-8").strip()
     if not written.startswith("$"):
         return written
-    git, root = shutil.which("git"), home.parents[1]
-    if git is None or not (root / ".git").exists():
+    if not (home.parents[1] / ".git").exists():
         return UNKNOWN
-    asked = [git, "-C", str(root), "rev-parse", "HEAD"]
+    head = _git(home, "rev-parse", "HEAD")
+    return (
+        f"{head}, changed" if head and _git(home, "status", "--porcelain", ".") else head or UNKNOWN
+    )
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """Return what git says in a folder; nothing where it cannot."""
+    git = shutil.which("git")
+    if git is None:
+        return ""
+    asked = [git, "--no-optional-locks", "-C", str(folder), *arguments]
     done = subprocess.run(asked, capture_output=True, text=True, check=False)  # noqa: S603
-    return done.stdout.strip() or UNKNOWN
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def hardware() -> str:

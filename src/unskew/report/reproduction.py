@@ -56,14 +56,15 @@ GLOSSARY = {
     "augmented": "the baseline, with programs of actions alone added to its data",
     "beyond": "not in the paper: streams homogenized by what a program has (nesting, size, "
     "control flow), mixed with the data of the others",
-    "steady": "tokens start larger, layers of many inputs learn slower, and a quarter of a batch "
-    "makes a step; this is meant to keep what all worlds have in common from drowning the rest",
+    "steady": "tokens start larger and layers of many inputs learn slower, so that what all worlds "
+    "have in common does not drown the rest; and there are four times as many steps, each on a "
+    "quarter of the examples and at a higher rate",
 }
 BESIDE = (
     "A point on the dashed line is as the paper has it; above it ours is higher. Higher is not "
     "always the better reproduction: where the paper’s baseline breaks, ours may not."
 )
-FRAMED = "Framed: a model on the kind of data that it was trained on."
+FRAMED = "Framed: a model of narrow worlds on its own kind of them."
 DASHED = "Solid lines are ours, dashed ones the paper’s."
 HISTOGRAMS = (
     "How often each value of a salient variable comes before and after. The dashed line is where "

@@ -66,13 +66,15 @@ def table_heatmap(table: Table) -> Spec:
     absent["encoding"] = {"text": {"field": "said ours", "type": "nominal"}}
     if has_own(table):
         own = {"type": "rect", "style": "own", "filled": False}
-        spec["layer"].append({"transform": [{"filter": "datum.row == datum.column"}], "mark": own})
+        which = "datum.row == datum.column && isValid(datum.value)"
+        spec["layer"].append({"transform": [{"filter": which}], "mark": own})
     return spec
 
 
 def has_own(table: Table) -> bool:
     """Whether a model was tested on what it was trained on; such cells are framed."""
-    return any(cell["row"] == cell["column"] and cell["ours"] for cell in table["cells"])
+    own = [cell for cell in table["cells"] if cell["row"] == cell["column"]]
+    return any(cell["ours"] is not None for cell in own)
 
 
 def lines_chart(table: Table) -> Spec:

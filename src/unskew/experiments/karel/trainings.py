@@ -25,7 +25,7 @@ from unskew.recipe import Recipe
 
 HEADLINE = ("baseline", "uniform")  # these are trained with several seeds
 STEADY = "steady "  # before the name of a model: the same, meant to learn where that does not
-STEADY_RATE, STEADY_SHARE = 4e-3, 4  # in batches of a quarter, four times as many
+STEADY_RATE, STEADY_SHARE = 4e-3, 4  # at least; in batches of a quarter, four times as many
 AUGMENTED = (1_116_854, 400_000)  # examples like the original's, and of actions alone (5.3)
 
 
@@ -175,15 +175,16 @@ def _narrow(name: str, scale: Scale, seed: int) -> Training:
 
 
 def _steady(made: Training) -> Training:
-    """Let tokens start louder and layers of many inputs learn slower; take more, smaller steps.
+    """Let tokens start louder and layers of many inputs learn slower; take more, larger steps.
 
     Meant for models that learn nothing. In their first steps what all pairs of worlds have in
-    common grows, most likely until the LSTM hears nothing else; later it is the number of steps
-    and their size, not of examples, that brings them to see what tells worlds apart (docs/log.md).
+    common grows, most likely until the LSTM hears nothing else; later, more steps at a higher rate
+    bring most of them to see what tells worlds apart (docs/log.md). As many examples are seen.
     """
     model = replace(made.model, first_tokens=1.0)
     batch = max(1, made.step.batch // STEADY_SHARE)
-    step = replace(made.step, batch=batch, rate=STEADY_RATE, fan_in=4 * model.channels)
+    rate = max(made.step.rate, STEADY_RATE)
+    step = replace(made.step, batch=batch, rate=rate, fan_in=4 * model.channels)
     return replace(made, model=model, step=step, steps=STEADY_SHARE * made.steps)
 
 
