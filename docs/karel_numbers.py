@@ -78,7 +78,7 @@ def _experiment(result: dict[str, Any]) -> str:
 def _table(table: dict[str, Any]) -> str:
     """Test sets down, models across: ours with its interval, then the paper's."""
     cells = {(cell["row"], cell["column"]): cell for cell in table["cells"]}
-    was_run = {cell["row"] for cell in table["cells"] if cell["ours"] is not None}
+    was_run = _was_run(table)
     models = [model for model in table["rows"] if model in was_run]
     missing = [f"*{model}*" for model in table["rows"] if model not in was_run]
     rows = []
@@ -214,9 +214,12 @@ def _differences(found: dict[str, dict[str, Any]]) -> str:
 def _narrow_trained(plain: dict[str, Any], steady: dict[str, Any]) -> str:
     """How models of narrow worlds do on their own and elsewhere, trained in two ways."""
     own, others = own_and_others(steady["cells"])
-    run = {cell["row"] for cell in steady["cells"] if cell["ours"] is not None}
-    alike = own_and_others([cell for cell in plain["cells"] if cell["row"] in run])[0]
-    names = [name for name in narrow_names(FULL) if name in run]
+    both = _was_run(plain) & _was_run(steady)
+    names = [name for name in narrow_names(FULL) if name in both]
+    before, after = (
+        mean(_mean(f"{kind}narrow {name}", f"narrow-{name}") for name in names)
+        for kind in ("", STEADY)
+    )
     blind, still = (_blind(kind, names) for kind in ("", STEADY))
     short, long = (
         [_mean(model, f"narrow-{test}") for test in narrow_names(FULL)]
@@ -227,15 +230,20 @@ def _narrow_trained(plain: dict[str, Any], steady: dict[str, Any]) -> str:
         f"- **Training on narrow worlds.** The paper's models solve 60 to 70 % of their own "
         f"distribution and are rarely as good on another. Of the {len(names)} kinds for which "
         f"we trained both, {blind} of the plain models and {still} of the *steady* ones end "
-        f"with a training loss above {BLIND:g} nats a token, as a model does that "
-        f"knows next to nothing of its worlds. "
-        f"On their own distribution the plain ones solve {mean(alike):.1f} % in the mean, the "
-        f"steady ones {mean(own):.1f} ({min(own):.1f} to {max(own):.1f}), and {mean(others):.1f} "
+        f"with a training loss above {BLIND:g} nats a token, as a model does that knows next to "
+        f"nothing of its worlds. On their own distribution these plain ones solve {before:.1f} % "
+        f"in the mean, these steady ones {after:.1f}; all steady ones that were run "
+        f"{min(own):.1f} to {max(own):.1f}, and in the mean {mean(others):.1f} "
         f"of another. They have seen {seen} examples each. More would probably help, but was not "
         f"tried: after as many, a model of uniform worlds solves {min(short):.0f} to "
         f"{max(short):.0f} % of the narrow sets, after a stream of {more}, one to five pairs "
         f"shown, {min(long):.0f} to {max(long):.0f}."
     )
+
+
+def _was_run(table: dict[str, Any]) -> set[str]:
+    """Return the models of a table that have a number."""
+    return {cell["row"] for cell in table["cells"] if cell["ours"] is not None}
 
 
 def _blind(kind: str, names: Sequence[str]) -> int:

@@ -108,7 +108,7 @@ def test_a_result_names_the_commit_that_made_it(monkeypatch, tmp_path):
         pytest.skip("there is no git")
 
     def run(*arguments: str) -> str:
-        who = ("-c", "user.name=A", "-c", "user.email=a@b.c")
+        who = ("-c", "user.name=A", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
         command = [git, "-C", tmp_path, *who, *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 

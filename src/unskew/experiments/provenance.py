@@ -61,10 +61,8 @@ def commit() -> str:
         return written
     if not (home.parents[1] / ".git").exists():
         return UNKNOWN
-    head = _git(home, "rev-parse", "HEAD")
-    return (
-        f"{head}, changed" if head and _git(home, "status", "--porcelain", ".") else head or UNKNOWN
-    )
+    head = _git(home, "rev-parse", "HEAD") or UNKNOWN
+    return f"{head}, changed" if _git(home, "status", "--porcelain", ".") else head
 
 
 def _git(folder: Path, *arguments: str) -> str:
