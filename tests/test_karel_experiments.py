@@ -19,6 +19,7 @@ from unskew.experiments.karel.lab import Exam, Lab
 from unskew.experiments.karel.plan import Cell, Experiment, Table
 from unskew.experiments.karel.scales import SCALES, find_scale
 from unskew.experiments.karel.trainings import Training, seeds_of, training
+from unskew.models.karel import SynthesizerConfig
 from unskew.models.karel_reading import TEST_SETS, read_examples
 
 FULL, SMOKE = SCALES["full"], SCALES["smoke"]
@@ -78,7 +79,7 @@ def test_a_hash_names_everything_but_the_name():
         replace(made, steps=5),
         replace(made, reuse=1),
         replace(made, model=replace(made.model, pair=64)),
-        replace(made, model=replace(made.model, first_tokens=1.0)),
+        replace(made, model=replace(made.model, differences=True)),
         replace(made, step=replace(made.step, rate=1e-3)),
         replace(made, step=replace(made.step, fan_in=256)),
         training("uniform", FULL),
@@ -400,28 +401,15 @@ def test_the_whole_set_is_the_originals_size_and_gone_through_fifty_times():
 
 def test_models_of_narrow_worlds_and_those_beside_them_are_trained_alike():
     names = ["narrow 0.05-0.85-A", "narrow uniform", "narrow msr"]
-    made = [training(name, FULL) for name in names]
-    assert {(each.steps, each.step, each.sets[0].n) for each in made} == {
-        (FULL.narrow_steps, made[0].step, 524_288)
+    made = [training(name, FULL, 1) for name in names]
+    assert {(each.steps, each.step, each.model, each.sets[0].n) for each in made} == {
+        (12_800, made[0].step, made[0].model, 524_288)
     }
     assert made[0].steps * made[0].step.batch == 100 * 65_536
-
-
-@pytest.mark.parametrize("name", ["narrow 0.05-0.85-A", "baseline", "uniform, whole"])
-def test_a_steady_model_differs_in_few_settings_and_sees_as_much(name):
-    plain, steady = training(name, FULL, 1), training(f"steady {name}", FULL, 1)
-    assert steady.name == f"steady {name}"
-    assert (steady.model.first_tokens, steady.step.fan_in) == (1.0, 256)
-    assert (steady.step.batch, steady.step.rate) == (512, 4e-3)
-    assert steady.steps * steady.step.batch == plain.steps * plain.step.batch
-    model = replace(steady.model, first_tokens=0.1)
-    step = replace(steady.step, fan_in=0, batch=plain.step.batch, rate=plain.step.rate)
-    assert replace(steady, name=name, model=model, step=step, steps=plain.steps) == plain
-    assert steady.hash != plain.hash
-    for scale in SCALES.values():  # nowhere slower
-        assert training(f"steady {name}", scale).step.rate >= training(name, scale).step.rate
+    assert made[0].model == SynthesizerConfig(differences=True, seed=1)
+    assert (made[0].step.batch, made[0].step.fan_in, made[0].step.shown) == (512, 1024, (1, 5))
     with pytest.raises(UnskewError, match="unknown model"):
-        training("steady basline", FULL)
+        training("narrow basline", FULL)
 
 
 def score_of(hits, n, **more):

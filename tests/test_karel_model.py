@@ -37,20 +37,24 @@ def test_the_model_has_the_papers_size():
     assert parameters == pytest.approx(12.4e6, rel=0.005)
 
 
-def test_tokens_may_start_louder_and_nothing_else_changes():
-    quiet, loud = (
-        dict(Synthesizer(replace(TINY, first_tokens=bound)).named_parameters())
-        for bound in (0.1, 1.0)
-    )
-    assert torch.allclose(loud.pop("tokens"), 10 * quiet.pop("tokens"))
-    assert all(torch.equal(loud[name], quiet[name]) for name in quiet)
-    assert replace(TINY, first_tokens=0.1) == TINY
+def test_first_weights_may_see_nothing_but_what_changed():
+    """Equal embeddings where nothing did, whatever stands there; of size one where a run did."""
+    config = SynthesizerConfig(pair=64, hidden=32, differences=True)
+    model = Synthesizer(config)
+    pairs = tasks(60, source="uniform").worlds[:, 0]
+    still = pairs[:, [0, 0]]
+    with torch.no_grad():
+        same = model.encode(still, torch.float32)
+        told = model.encode(pairs, torch.float32)
+        plain = Synthesizer(replace(config, differences=False)).encode(still, torch.float32)
+    assert same.abs().max() < 1e-4
+    assert 0.5 < told.std(dim=0).mean() < 2
+    assert plain.std(dim=0).mean() > 0.05
 
 
 @pytest.mark.parametrize(
     ("sizes", "said"),
     [
-        ({"first_tokens": 0.0}, "first_tokens is 0.0; allowed is from 1e-06 to 100.0"),
         ({"pair": 0}, "pair is 0; allowed is a whole number of at least 1"),
         ({"pair": -3}, "pair is -3; allowed"),
         ({"hidden": 10**7}, "hidden is 10000000; allowed is from 1 to 65536"),

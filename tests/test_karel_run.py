@@ -214,20 +214,20 @@ def test_a_run_of_before_there_were_some_settings_goes_on(tasks, tmp_path):
     run_for(3, tasks, tmp_path)
     kept = (tmp_path / CONFIG).read_text()
     assert "fan_in" not in kept
-    assert "first_tokens" not in kept
+    assert "differences" not in kept
     for model, step in (
         (TINY, replace(STEP, fan_in=16)),
-        (replace(TINY, first_tokens=1.0), STEP),
+        (replace(TINY, differences=True), STEP),
     ):
         with pytest.raises(UnskewError, match="other settings or data"):
             is_finished(RunConfig(model, step, steps=3), {"tasks": tasks.digest()}, tmp_path)
 
 
 def test_a_model_is_loaded_with_the_settings_it_was_made_with(tasks, tmp_path):
-    louder = replace(TINY, first_tokens=1.0)
-    config = RunConfig(louder, STEP, steps=1)
+    seeing = replace(TINY, differences=True)
+    config = RunConfig(seeing, STEP, steps=1)
     train(config, lambda *_: Minibatches(tasks, STEP.batch, STEP.shown, STEP.seed), {}, tmp_path)
-    assert load_synthesizer(tmp_path, CPU).config == louder
+    assert load_synthesizer(tmp_path, CPU).config == seeing
 
 
 def test_other_settings_or_data_are_refused(tasks, tmp_path):

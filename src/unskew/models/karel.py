@@ -33,6 +33,10 @@ TOKENS = len(VOCABULARY)  # PAD, which no program has, also starts and fills a r
 MOST = {  # of each size
     "channels": 4096, "blocks": 64, "pair": 65_536, "token": 65_536, "hidden": 65_536, "layers": 64,
 }  # fmt: skip
+# With `differences`: squares of what a run changes, a channel, added up over the cells (about), so
+# that embeddings are of size one; and how much louder an LSTM is heard above, or next to nothing of
+# a pair would reach the answer through two of them.
+CHANGED, UPWARD = 0.35, 3.0
 MOST_PARAMETERS = 10**9  # 16 GB with their gradients and moments
 
 
@@ -55,7 +59,7 @@ class SynthesizerConfig:
     hidden: int = 256
     layers: int = 2
     seed: int = 0
-    first_tokens: float = 0.1  # bound of the tokens' first values, Bunel et al.'s
+    differences: bool = False  # first weights that see what a program changed, and let it through
 
     def __post_init__(self) -> None:
         """Refuse what is no size, and what no machine has the memory for."""
@@ -66,7 +70,6 @@ class SynthesizerConfig:
         if self.channels % 2:
             raise UnskewError(f"channels is {self.channels}; give an even number, half a world")
         check_whole("seed", self.seed, 0)
-        check_range("first_tokens", self.first_tokens, 1e-6, 100.0)
         if self.parameters > MOST_PARAMETERS:
             raise UnskewError(
                 f"the model would have {self.parameters:,} parameters; allowed are "
@@ -86,7 +89,7 @@ class SynthesizerConfig:
 
     def facts(self) -> dict[str, Any]:
         """Return the settings as a run keeps them."""
-        return as_before(self, "first_tokens")
+        return as_before(self, "differences")
 
     def shapes(self) -> dict[str, Parameter]:
         """Return every parameter by name."""
@@ -94,8 +97,9 @@ class SynthesizerConfig:
         cells = FRAME * FRAME * self.channels
         # Bounds that keep the size of what goes through a ReLU (He et al.) or a linear layer.
         reads, inner = (math.sqrt(6 / (9 * n)) for n in (CHANNELS, self.channels))
-        cell = math.sqrt(3 / cells)
+        cell = math.sqrt(3 / (CHANGED * self.channels if self.differences else cells))
         state = 1 / math.sqrt(self.hidden)
+        upward = UPWARD * state if self.differences else state
         shapes: dict[str, Parameter] = {}
         for world in ("before", "after"):
             shapes[f"{world}"] = Parameter((half, CHANNELS, 3, 3), reads, 9 * CHANNELS)
@@ -106,17 +110,18 @@ class SynthesizerConfig:
             shapes[f"convolution{number}_bias"] = Parameter((self.channels,), inner)
         shapes["pair"] = Parameter((self.pair, cells), cell, cells)
         shapes["pair_bias"] = Parameter((self.pair,), cell)
-        shapes["tokens"] = Parameter((TOKENS, self.token), self.first_tokens)  # one is looked up
+        token = 1.0 if self.differences else 0.1  # Bunel et al.'s
+        shapes["tokens"] = Parameter((TOKENS, self.token), token)  # one is looked up
         shapes["from_token"] = Parameter((self.token, gates), state, self.token)
         shapes["from_pair"] = Parameter((self.pair, gates), state, self.pair)
         for layer in range(self.layers):
             if layer:
-                shapes[f"from_below{layer}"] = Parameter((self.hidden, gates), state, self.hidden)
+                shapes[f"from_below{layer}"] = Parameter((self.hidden, gates), upward, self.hidden)
             shapes[f"recurrent{layer}"] = Parameter((self.hidden, gates), state, self.hidden)
             shapes[f"gates_bias{layer}"] = Parameter((gates,), state)
         shapes["start_hidden"] = Parameter((self.layers, self.hidden), 0.1)
         shapes["start_cell"] = Parameter((self.layers, self.hidden), 0.1)
-        shapes["answer"] = Parameter((self.hidden, TOKENS), state, self.hidden)
+        shapes["answer"] = Parameter((self.hidden, TOKENS), upward, self.hidden)
         shapes["answer_bias"] = Parameter((TOKENS,), state)
         return shapes
 
@@ -140,6 +145,28 @@ class Synthesizer(nn.Module):
             drawn = stream(config.seed, "weights", name).uniform(-bound, bound, shape)
             value = torch.from_numpy(drawn.astype(np.float32))
             self.register_parameter(name, nn.Parameter(value))
+        if config.differences:
+            self._subtract()
+
+    def _subtract(self) -> None:
+        """Let the first weights see only what differs between the world before and the one after.
+
+        Both are read alike, and whatever reads the two halves next subtracts one from the other:
+        the first convolution of a block and the layer that embeds a pair. Where nothing changed
+        nothing comes through, whatever stands there, as long as no bias adds to it.
+        """
+        half = self.config.channels // 2
+        weights = {name: parameter.detach() for name, parameter in self.named_parameters()}
+        weights["after"].copy_(weights["before"])
+        for number in range(0, self.config.convolutions, CONVOLUTIONS_A_BLOCK):
+            weight = weights[f"convolution{number}"]
+            weight[:, half:] = -weight[:, :half]
+        cells = weights["pair"].view(self.config.pair, -1, self.config.channels)
+        cells[..., half:] = -cells[..., :half]
+        for name in ("before", "after", "pair"):
+            weights[f"{name}_bias"].zero_()
+        for number in range(self.config.convolutions):
+            weights[f"convolution{number}_bias"].zero_()
 
     def encode(self, worlds: Tensor, dtype: torch.dtype) -> Tensor:
         """Return the embeddings (n, pair) of packed pairs (n, 2, 260)."""

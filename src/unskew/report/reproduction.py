@@ -56,9 +56,6 @@ GLOSSARY = {
     "augmented": "the baseline, with programs of actions alone added to its data",
     "beyond": "not in the paper: streams homogenized by what a program has (nesting, size, "
     "control flow), mixed with the data of the others",
-    "steady": "tokens start larger and layers of many inputs learn slower, so that what all worlds "
-    "have in common does not drown the rest; and there are four times as many steps, each on a "
-    "quarter of the examples and at a higher rate",
 }
 BESIDE = (
     "A point on the dashed line is as the paper has it; above it ours is higher. Higher is not "

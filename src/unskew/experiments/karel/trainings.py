@@ -24,8 +24,7 @@ from unskew.models.karel_training import StepConfig
 from unskew.recipe import Recipe
 
 HEADLINE = ("baseline", "uniform")  # these are trained with several seeds
-STEADY = "steady "  # before the name of a model: the same, meant to learn where that does not
-STEADY_RATE, STEADY_SHARE = 4e-3, 4  # at least; in batches of a quarter, four times as many
+NARROW_SHARE = 4  # models of narrow worlds: batches of a quarter, four times as many
 AUGMENTED = (1_116_854, 400_000)  # examples like the original's, and of actions alone (5.3)
 
 
@@ -79,8 +78,6 @@ Make = Callable[[Scale, int], Training]
 
 def training(name: str, scale: Scale, seed: int = 0) -> Training:
     """Return a model of the experiments by name."""
-    if name.startswith(STEADY):
-        return replace(_steady(training(name.removeprefix(STEADY), scale, seed)), name=name)
     if name in TRAININGS:
         return replace(TRAININGS[name](scale, seed), name=name)
     kind, _, rest = name.partition(" ")
@@ -163,29 +160,24 @@ def _narrow(name: str, scale: Scale, seed: int) -> Training:
     """Train on worlds of one narrow test set's kind, the programs those of the original (5.4).
 
     ``msr`` and ``uniform`` are trained as long on as many examples of theirs, to compare with.
+    Full of markers or of walls, worlds look alike where nothing happens: begun as the others, most
+    of these models learn programs and no worlds (docs/log.md). So their first weights see what a
+    program changed, and the layer that reads it learns slower.
     """
     rows = scale.narrowed
     if name in ("msr", "uniform"):
-        return _fixed((_first(f"{name}-train", rows),), scale.narrow_steps, (5, 5), scale, seed)
-    like = RECIPES[f"narrow-{name}"]
-    # The test set's draws have another seed.
-    recipe = replace(_first("msr-train", rows), source=like.source, seed=like.seed + 6)
-    recipe = replace(recipe, parameters=like.parameters, given="karel/msr-train")
-    return _fixed((recipe,), scale.narrow_steps, (5, 5), scale, seed)
-
-
-def _steady(made: Training) -> Training:
-    """Let tokens start louder and layers of many inputs learn slower; take more, larger steps.
-
-    Meant for models that learn nothing. In their first steps what all pairs of worlds have in
-    common grows, most likely until the LSTM hears nothing else; later, more steps at a higher rate
-    bring most of them to see what tells worlds apart (docs/log.md). As many examples are seen.
-    """
-    model = replace(made.model, first_tokens=1.0)
-    batch = max(1, made.step.batch // STEADY_SHARE)
-    rate = max(made.step.rate, STEADY_RATE)
-    step = replace(made.step, batch=batch, rate=rate, fan_in=4 * model.channels)
-    return replace(made, model=model, step=step, steps=STEADY_SHARE * made.steps)
+        recipe = _first(f"{name}-train", rows)
+    else:
+        like = RECIPES[f"narrow-{name}"]
+        # The test set's draws have another seed.
+        recipe = replace(_first("msr-train", rows), source=like.source, seed=like.seed + 6)
+        recipe = replace(recipe, parameters=like.parameters, given="karel/msr-train")
+    made = _fixed((recipe,), NARROW_SHARE * scale.narrow_steps, (1, 5), scale, seed)
+    model = replace(made.model, differences=True)
+    batch = max(1, scale.batch // NARROW_SHARE)
+    return replace(
+        made, model=model, step=replace(made.step, batch=batch, fan_in=16 * model.channels)
+    )
 
 
 def _fixed(

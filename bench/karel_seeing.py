@@ -1,0 +1,113 @@
+"""Whether a model sees its worlds in its first steps, in four ways to begin.
+
+`python -m bench.karel_seeing -o FILE` trains a model of a quarter of the channels on short
+programs in worlds full of markers, one pair shown, on a CPU (seven minutes on one core); with
+`--full` the whole network, which wants a GPU. Told are the loss on new tasks, with their own
+worlds and by how much more with those of other tasks: nothing, to a model that knows programs
+alone.
+"""
+
+import argparse
+import json
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from unskew.experiments.karel.scales import SCALES
+from unskew.experiments.karel.trainings import training
+from unskew.experiments.provenance import provenance
+from unskew.files import check_writable, write_text
+from unskew.generation import make
+from unskew.models.karel import Synthesizer, SynthesizerConfig
+from unskew.models.karel_data import Minibatches, Tasks, joined
+from unskew.models.karel_scoring import mean_loss
+from unskew.models.karel_training import StepConfig, TrainingStep
+from unskew.models.ranks import ALONE
+
+QUARTER = SynthesizerConfig(channels=16, blocks=1, pair=128, token=64, hidden=128, layers=2)
+WAYS = {  # first weights that see differences, rates by inputs
+    "as it is": (False, False),
+    "rates by inputs": (False, True),
+    "differences": (True, False),
+    "both": (True, True),
+}
+NEW = 600  # tasks that are not trained on
+
+
+def tasks_of(kind: str, n: int, longest: int) -> Tasks:
+    """Draw what a model of narrow worlds, or one beside it, is trained on, up to a length."""
+    (recipe,) = training(f"narrow {kind}", SCALES["full"]).sets
+    recipe = replace(recipe, n=n, shard_size=min(n, 4096))
+    tasks = joined([Tasks.of(make(recipe, index)) for index in range(recipe.shards)])
+    return part(tasks, tasks.lengths() <= longest)
+
+
+def part(tasks: Tasks, rows: Any) -> Tasks:
+    """Return some of the tasks."""
+    return Tasks(tasks.programs[rows], tasks.worlds[rows])
+
+
+def run(model: SynthesizerConfig, config: StepConfig, tasks: Tasks, steps: int) -> dict[str, Any]:
+    """Train on all tasks but the first, and look at these eight times."""
+    new, old = part(tasks, slice(None, NEW)), part(tasks, slice(NEW, None))
+    network = Synthesizer(model).to(ALONE.device)
+    batches = Minibatches(old, config.batch, config.shown, config.seed)
+    step = TrainingStep(network, batches, config)
+    curve, begin = [], time.perf_counter()
+    for number in range(steps):
+        step.run(number, number / steps)
+        if (number + 1) % max(1, steps // 8) == 0:
+            curve.append({"step": number + 1, **seen(network, new, config.shown[1])})
+            print(curve[-1], flush=True)
+    seconds = round(time.perf_counter() - begin, 1)
+    return {"model": asdict(model), "step": asdict(config), "curve": curve, "seconds": seconds}
+
+
+def seen(network: Synthesizer, new: Tasks, shown: int) -> dict[str, float]:
+    """Return the loss on new tasks, and how much more it is with the worlds of the next one."""
+    own = mean_loss(network, new, shown=shown)
+    others = mean_loss(network, Tasks(new.programs, new.worlds.roll(1, 0)), shown=shown)
+    return {"loss": round(own, 4), "more": round(others - own, 4)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-o", "--output", type=Path, help="write the figures as JSON")
+    parser.add_argument("--worlds", default="0.05-0.85-A", help="of this narrow test set, or msr")
+    parser.add_argument("--way", action="append", choices=WAYS, help="only this one; repeatable")
+    parser.add_argument("--steps", type=int, default=2_000)
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--rate", type=float, default=2e-3)
+    parser.add_argument("--shown", type=int, nargs=2, default=(1, 1), help="pairs, from to")
+    parser.add_argument("--longest", type=int, default=8, help="tokens of a program")
+    parser.add_argument("-n", "--tasks", type=int, default=131_072, help="drawn, of any length")
+    parser.add_argument("--full", action="store_true", help="the whole network")
+    chosen = parser.parse_args()
+    if chosen.output:
+        check_writable(chosen.output)
+    tasks = tasks_of(chosen.worlds, chosen.tasks, chosen.longest).to(ALONE.device)
+    model = SynthesizerConfig() if chosen.full else QUARTER
+    step = StepConfig(chosen.batch, tuple(chosen.shown), chosen.rate)
+    found = {}
+    for way in chosen.way or WAYS:
+        print(f"{way}:", flush=True)
+        differences, by_inputs = WAYS[way]
+        fan_in = 16 * model.channels if by_inputs else 0
+        changed = replace(model, differences=differences), replace(step, fan_in=fan_in)
+        found[way] = run(*changed, tasks, chosen.steps)
+        if chosen.output:  # after each, so that a stop leaves those that are done
+            facts = {
+                "bench": "karel_seeing",
+                "worlds": chosen.worlds,
+                "tasks": len(tasks),
+                "longest": chosen.longest,
+                "steps": chosen.steps,
+                "ways": found,
+                "provenance": provenance(),
+            }
+            write_text(chosen.output, json.dumps(facts, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
