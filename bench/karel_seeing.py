@@ -22,7 +22,7 @@ from unskew.generation import make
 from unskew.models.karel import Synthesizer, SynthesizerConfig
 from unskew.models.karel_data import Minibatches, Tasks, joined
 from unskew.models.karel_scoring import mean_loss
-from unskew.models.karel_training import StepConfig, TrainingStep
+from unskew.models.karel_training import StepConfig, TrainingStep, begun_with_differences
 from unskew.models.ranks import ALONE
 
 QUARTER = SynthesizerConfig(channels=16, blocks=1, pair=128, token=64, hidden=128, layers=2)
@@ -93,9 +93,9 @@ def main() -> None:
     for way in chosen.way or WAYS:
         print(f"{way}:", flush=True)
         differences, by_inputs = WAYS[way]
-        fan_in = 16 * model.channels if by_inputs else 0
-        changed = replace(model, differences=differences), replace(step, fan_in=fan_in)
-        found[way] = run(*changed, tasks, chosen.steps)
+        seeing, slower = begun_with_differences(model, step)
+        begun = seeing if differences else model, slower if by_inputs else step
+        found[way] = run(*begun, tasks, chosen.steps)
         if chosen.output:  # after each, so that a stop leaves those that are done
             facts = {
                 "bench": "karel_seeing",

@@ -7,6 +7,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 TESTS = ("msr-test", "uniform-test")
 WAYS = ("exact", "generalizes, any", "generalizes, first consistent")
+LONGEST = 65  # tokens of a program
 Scores = dict[str, dict[str, dict[str, Any]]]  # test set: shares by how a solution is counted
 
 
@@ -16,6 +17,7 @@ def blocks() -> dict[str, str]:
     return {
         "synthesizer-accuracy": _accuracy(),
         "synthesizer-more": _more(),
+        "synthesizer-seeing": _seeing(),
         "synthesizer-speed": f"{_speed(speed)} {_streamed()}",
     }
 
@@ -44,6 +46,26 @@ def _accuracy() -> str:
     shipped = [_shares(single["shipped"]["evaluation"])]
     rows.append(_row("a stream of `karel/uniform`, 3.5 minutes, 1 to 5 pairs: the shipped model",
                      "left out", shipped))  # fmt: skip
+    return "\n".join(rows)
+
+
+def _seeing() -> str:
+    """One row a start: the loss on new tasks, and what the worlds of other tasks add to it."""
+    heads = ("network", "worlds", "programs", "batches", "rate", "begun", "loss")
+    heads += ("more with other worlds",)
+    rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for path in sorted((ROOT / "results" / "karel_seeing").iterdir(), reverse=True):
+        bench = json.loads(path.read_text(encoding="utf-8"))
+        for way, run in bench["ways"].items():
+            step, last = run["step"], run["curve"][-1]
+            network = "full" if run["model"]["channels"] == 64 else "a quarter"
+            longest = bench["longest"]
+            programs = f"to {longest} tokens" if longest < LONGEST else "all"
+            begun = "differences, slower layer" if way == "both" else way
+            batches = f"{last['step']:,} of {step['batch']:,}"
+            losses = f"{last['loss']:.3f}", f"{abs(last['more']):.3f}"
+            setting = network, bench["worlds"], programs, batches, f"{step['rate']:g}", begun
+            rows.append(f"| {' | '.join(setting + losses)} |")
     return "\n".join(rows)
 
 

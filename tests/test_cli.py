@@ -199,6 +199,10 @@ BAD = {
     "unknown scale": (("reproduce", "calculator", "--scale", "huge"), "unknown scale"),
     "no run": (("evaluate", "nowhere"), "nowhere is no run"),
     "endless training": (("train", "calculator/dcfg", "-o", "r"), "generate a dataset"),
+    "Karel's switch": (
+        ("train", "rows.jsonl", "-o", "r", "--differences"),
+        "--differences is for Karel",
+    ),
     "Karel's option": (("train", "rows.jsonl", "-o", "r", "--reuse", "2"), "--reuse is for Karel"),
     "no steps": (("train", "rows.jsonl", "-o", "r", "--steps", "0"), "steps is 0"),
     "wrong columns": (("train", "rows.jsonl", "-o", "r"), "expression"),

@@ -87,6 +87,16 @@ def test_a_run_says_what_it_is_trained_on(folder):
     assert metrics[-1]["step"] == 2
 
 
+def test_a_run_may_begin_with_weights_that_see_differences(folder, tmp_path):
+    few = ("--steps", 1, "--batch", 8, "--pair", 16, "--check", folder / "check")
+    unskew("train", folder / "data", *few, "--differences", "-o", tmp_path / "run")
+    settings = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert (settings["model"]["differences"], settings["step"]["fan_in"]) == (True, 1024)
+    plain = json.loads((folder / "run" / "config.json").read_text())
+    assert "differences" not in plain["model"]
+    assert "fan_in" not in plain["step"]
+
+
 def test_test_programs_are_left_out_and_counted(folder):
     """Many short programs are in every draw of this size: they are counted, and gone."""
     kept = read_tasks([str(folder / "data")], TEST_SETS)

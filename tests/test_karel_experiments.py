@@ -408,6 +408,8 @@ def test_models_of_narrow_worlds_and_those_beside_them_are_trained_alike():
     assert made[0].steps * made[0].step.batch == 100 * 65_536
     assert made[0].model == SynthesizerConfig(differences=True, seed=1)
     assert (made[0].step.batch, made[0].step.fan_in, made[0].step.shown) == (512, 1024, (1, 5))
+    longer = training("beyond, longer", FULL)
+    assert (longer.model.differences, longer.step.fan_in, longer.step.batch) == (True, 1024, 2048)
     with pytest.raises(UnskewError, match="unknown model"):
         training("narrow basline", FULL)
 
@@ -461,7 +463,8 @@ def test_a_training_is_what_it_says():
     assert "homogenized by" in made.data
     assert made.config.steps == FULL.steps
     wider, longer = (training(f"beyond, {name}", FULL) for name in ("wider", "longer"))
-    assert replace(longer, steps=wider.steps).hash == wider.hash
+    begun = {"model": wider.model, "step": wider.step, "steps": wider.steps}
+    assert replace(longer, **begun).hash == wider.hash
     assert longer.steps == FULL.whole_steps
     for scale in SCALES.values():
         assert training("beyond, longer", scale).steps > training("beyond, wider", scale).steps

@@ -41,6 +41,7 @@ class TrainOptions:
     seed: int
     shown: str
     pair: int
+    differences: bool
     reuse: int | None
     workers: int | None
     excluded: tuple[str, ...]
@@ -54,7 +55,7 @@ def train_karel(options: TrainOptions) -> None:
     """Train the synthesizer on datasets or on an endless stream."""
     from unskew.models.karel import SynthesizerConfig
     from unskew.models.karel_run import RunConfig, is_finished, train
-    from unskew.models.karel_training import StepConfig
+    from unskew.models.karel_training import StepConfig, begun_with_differences
     from unskew.models.ranks import join_ranks, leave_ranks
 
     shown = read_shown(options.shown)
@@ -62,6 +63,8 @@ def train_karel(options: TrainOptions) -> None:
         raise UnskewError("say how long to train; give --minutes or --steps")
     step = StepConfig(options.batch, shown, options.rate, seed=options.seed)
     model = SynthesizerConfig(pair=options.pair, seed=options.seed)
+    if options.differences:
+        model, step = begun_with_differences(model, step)
     config = RunConfig(model, step, options.minutes, options.steps)
     ranks = join_ranks()
     try:

@@ -64,6 +64,13 @@ def train(
     pair: Annotated[
         int | None, typer.Option(help="Karel: size of a pair's embedding.", show_default="512")
     ] = None,
+    differences: Annotated[
+        bool,
+        typer.Option(
+            "--differences",
+            help="Karel: begin with weights that see what a program changed, and nothing else.",
+        ),
+    ] = False,
     reuse: Annotated[
         int | None,
         typer.Option(help="Karel: how often each example of a stream is used.", show_default="1"),
@@ -103,13 +110,14 @@ def train(
         excluded = () if exclude_nothing else tuple(exclude or TEST_SETS)
         options = TrainOptions(
             datasets, output, minutes, steps, _or(batch, 2048), _or(rate, 1e-3), seed,
-            "5" if shown is None else shown, _or(pair, 512), reuse, workers, excluded,
-            check, read_settings(settings), tuple(homogenize or ()), tuple(share or ()),
+            "5" if shown is None else shown, _or(pair, 512), differences, reuse, workers,
+            excluded, check, read_settings(settings), tuple(homogenize or ()), tuple(share or ()),
         )  # fmt: skip
         train_karel(options)
         return
     karels = {
-        "minutes": minutes, "shown": shown, "pair": pair, "reuse": reuse, "workers": workers,
+        "minutes": minutes, "shown": shown, "pair": pair,
+        "differences": differences or None, "reuse": reuse, "workers": workers,
         "exclude": exclude, "exclude-nothing": exclude_nothing or None, "check": check,
         "set": settings, "homogenize": homogenize, "share": share,
     }  # fmt: skip

@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 
 from unskew.errors import check_count, check_range, check_whole
-from unskew.models.karel import Synthesizer, best_dtype
+from unskew.models.karel import Synthesizer, SynthesizerConfig, best_dtype
 from unskew.models.karel_data import Choice, Minibatches
 from unskew.models.karel_rounds import Rounds
 from unskew.models.ranks import ALONE, Ranks
@@ -69,6 +69,17 @@ class StepConfig:
     def facts(self) -> dict[str, Any]:
         """Return the settings as a run keeps them."""
         return as_before(self, "fan_in")
+
+
+def begun_with_differences(
+    model: SynthesizerConfig, step: StepConfig
+) -> tuple[SynthesizerConfig, StepConfig]:
+    """Return the settings of a model that sees from its first steps what programs change.
+
+    Its first weights do, and the layer that embeds a pair, which has 324 inputs a channel, learns
+    twenty times slower than the rest, or it would soon see again what all worlds have in common.
+    """
+    return replace(model, differences=True), replace(step, fan_in=16 * model.channels)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from unskew.models.karel import SynthesizerConfig
 from unskew.models.karel_mixture import Mixture
 from unskew.models.karel_reading import TEST_SETS
 from unskew.models.karel_run import RunConfig
-from unskew.models.karel_training import StepConfig
+from unskew.models.karel_training import StepConfig, begun_with_differences
 from unskew.recipe import Recipe
 
 HEADLINE = ("baseline", "uniform")  # these are trained with several seeds
@@ -160,9 +160,8 @@ def _narrow(name: str, scale: Scale, seed: int) -> Training:
     """Train on worlds of one narrow test set's kind, the programs those of the original (5.4).
 
     ``msr`` and ``uniform`` are trained as long on as many examples of theirs, to compare with.
-    Full of markers or of walls, worlds look alike where nothing happens: begun as the others, most
-    of these models learn programs and no worlds (docs/log.md). So their first weights see what a
-    program changed, and the layer that reads it learns slower.
+    Begun as the others, most of these models learn programs and no worlds (docs/log.md); so these
+    begin with weights that see what a program changed.
     """
     rows = scale.narrowed
     if name in ("msr", "uniform"):
@@ -173,11 +172,14 @@ def _narrow(name: str, scale: Scale, seed: int) -> Training:
         recipe = replace(_first("msr-train", rows), source=like.source, seed=like.seed + 6)
         recipe = replace(recipe, parameters=like.parameters, given="karel/msr-train")
     made = _fixed((recipe,), NARROW_SHARE * scale.narrow_steps, (1, 5), scale, seed)
-    model = replace(made.model, differences=True)
     batch = max(1, scale.batch // NARROW_SHARE)
-    return replace(
-        made, model=model, step=replace(made.step, batch=batch, fan_in=16 * model.channels)
-    )
+    return _seeing(replace(made, step=replace(made.step, batch=batch)))
+
+
+def _seeing(made: Training) -> Training:
+    """Begin with weights that see what a program changed."""
+    model, step = begun_with_differences(made.model, made.step)
+    return replace(made, model=model, step=step)
 
 
 def _fixed(
@@ -207,6 +209,13 @@ WIDER = (
 )
 WIDER_SHARES = (3, 2, 3, 4, 3, 1)
 
+LONGER = _streamed(
+    *WIDER,
+    shares=WIDER_SHARES,
+    shown=(1, 5),
+    length=lambda scale: max(scale.whole_steps, 2 * scale.steps),
+)
+
 TRAININGS: dict[str, Make] = {
     "baseline": _streamed(MSR),
     "baseline, new programs": _streamed(replace(MSR, exclude=TEST_SETS)),
@@ -232,10 +241,5 @@ TRAININGS: dict[str, Make] = {
         shown=(1, 5),
     ),
     "beyond, wider": _streamed(*WIDER, shares=WIDER_SHARES, shown=(1, 5)),
-    "beyond, longer": _streamed(
-        *WIDER,
-        shares=WIDER_SHARES,
-        shown=(1, 5),
-        length=lambda scale: max(scale.whole_steps, 2 * scale.steps),
-    ),
+    "beyond, longer": lambda scale, seed: _seeing(LONGER(scale, seed)),
 }
