@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from unskew.domains.karel.salient import LONGEST
+
 ROOT = Path(__file__).parents[1]
 TESTS = ("msr-test", "uniform-test")
 WAYS = ("exact", "generalizes, any", "generalizes, first consistent")
-LONGEST = 65  # tokens of a program
+BEGUN = {"rates by inputs": "slower layer", "both": "differences, slower layer"}
 Scores = dict[str, dict[str, dict[str, Any]]]  # test set: shares by how a solution is counted
 
 
@@ -54,16 +56,16 @@ def _seeing() -> str:
     heads = ("network", "worlds", "programs", "batches", "rate", "begun", "loss")
     heads += ("more with other worlds",)
     rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for path in sorted((ROOT / "results" / "karel_seeing").iterdir(), reverse=True):
+    for path in sorted((ROOT / "results" / "karel_seeing").glob("*.json"), reverse=True):
         bench = json.loads(path.read_text(encoding="utf-8"))
         for way, run in bench["ways"].items():
             step, last = run["step"], run["curve"][-1]
             network = "full" if run["model"]["channels"] == 64 else "a quarter"
             longest = bench["longest"]
             programs = f"to {longest} tokens" if longest < LONGEST else "all"
-            begun = "differences, slower layer" if way == "both" else way
+            begun = BEGUN.get(way, way)
             batches = f"{last['step']:,} of {step['batch']:,}"
-            losses = f"{last['loss']:.3f}", f"{abs(last['more']):.3f}"
+            losses = f"{last['loss']:.3f}", f"{round(last['more'], 3) + 0.0:.3f}"
             setting = network, bench["worlds"], programs, batches, f"{step['rate']:g}", begun
             rows.append(f"| {' | '.join(setting + losses)} |")
     return "\n".join(rows)

@@ -47,6 +47,11 @@ def test_first_weights_may_see_nothing_but_what_changed():
         same = model.encode(still, torch.float32)
         told = model.encode(pairs, torch.float32)
         plain = Synthesizer(replace(config, differences=False)).encode(still, torch.float32)
+    first, usual = (c.shapes() for c in (config, replace(config, differences=False)))
+    louder = {name: first[name].bound / usual[name].bound for name in first}
+    assert louder["tokens"] == pytest.approx(10)
+    assert louder["from_below1"] == louder["answer"] == pytest.approx(3)
+    assert louder["from_pair"] == louder["from_token"] == louder["recurrent1"] == 1
     assert same.abs().max() < 1e-4
     assert 0.5 < told.std(dim=0).mean() < 2
     assert plain.std(dim=0).mean() > 0.05

@@ -68,7 +68,8 @@ def train(
         bool,
         typer.Option(
             "--differences",
-            help="Karel: begin with weights that see what a program changed, and nothing else.",
+            help="Karel: begin with weights that see what a program changed; the layer that "
+            "embeds worlds learns slower.",
         ),
     ] = False,
     reuse: Annotated[

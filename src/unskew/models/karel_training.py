@@ -77,7 +77,8 @@ def begun_with_differences(
     """Return the settings of a model that sees from its first steps what programs change.
 
     Its first weights do, and the layer that embeds a pair, which has 324 inputs a channel, learns
-    twenty times slower than the rest, or it would soon see again what all worlds have in common.
+    twenty times slower than the rest (at the usual sizes), or it would soon see again what all
+    worlds have in common.
     """
     return replace(model, differences=True), replace(step, fan_in=16 * model.channels)
 

@@ -55,7 +55,8 @@ GLOSSARY = {
     "uniform": "a model trained on uniform worlds",
     "augmented": "the baseline, with programs of actions alone added to its data",
     "beyond": "not in the paper: streams homogenized by what a program has (nesting, size, "
-    "control flow), mixed with the data of the others",
+    "control flow), mixed with the data of the others; the longer one begins with weights that see "
+    "what a program changed",
 }
 BESIDE = (
     "A point on the dashed line is as the paper has it; above it ours is higher. Higher is not "

@@ -19,7 +19,9 @@ class Scale:
     steps: int  # of the models in the tables
     short: int  # of those that go through a set many times, and of a stream beside them
     whole_steps: int  # of those that go through the whole training set many times
-    narrow_steps: int  # of the models of narrow worlds, which are twelve
+    narrow_steps: (
+        int  # of the models of narrow worlds, which are twelve; four times as many quarters
+    )
     seeds: int  # of the models whose numbers are the headline
     reuse: int  # how often an example of a stream is used
     passed: int  # examples of a set that is gone through many times

@@ -24,7 +24,8 @@ from unskew.models.karel_training import StepConfig, begun_with_differences
 from unskew.recipe import Recipe
 
 HEADLINE = ("baseline", "uniform")  # these are trained with several seeds
-NARROW_SHARE = 4  # models of narrow worlds: batches of a quarter, four times as many
+# Models of narrow worlds: batches of a quarter, four times as many; a higher rate undoes the start.
+NARROW_SHARE, NARROW_RATE = 4, 2e-3
 AUGMENTED = (1_116_854, 400_000)  # examples like the original's, and of actions alone (5.3)
 
 
@@ -111,13 +112,16 @@ def _streamed(
     shares: tuple[int, ...] = (),
     shown: tuple[int, int] = (5, 5),
     length: Callable[[Scale], int] = lambda scale: scale.steps,
+    seeing: bool = False,
 ) -> Make:
-    """Train on an endless mixture."""
+    """Train on an endless mixture; ``seeing`` begins with weights that see differences."""
 
     def make(scale: Scale, seed: int) -> Training:
         mixture = Mixture.of([replace(recipe, seed=seed) for recipe in recipes], shares)
         step = StepConfig(scale.batch, shown, scale.rate, seed=seed)
         model = replace(scale.model, seed=seed)
+        if seeing:
+            model, step = begun_with_differences(model, step)
         return Training("", seed, model, step, length(scale), mixture=mixture, reuse=scale.reuse)
 
     return make
@@ -172,13 +176,9 @@ def _narrow(name: str, scale: Scale, seed: int) -> Training:
         recipe = replace(_first("msr-train", rows), source=like.source, seed=like.seed + 6)
         recipe = replace(recipe, parameters=like.parameters, given="karel/msr-train")
     made = _fixed((recipe,), NARROW_SHARE * scale.narrow_steps, (1, 5), scale, seed)
-    batch = max(1, scale.batch // NARROW_SHARE)
-    return _seeing(replace(made, step=replace(made.step, batch=batch)))
-
-
-def _seeing(made: Training) -> Training:
-    """Begin with weights that see what a program changed."""
-    model, step = begun_with_differences(made.model, made.step)
+    batch, rate = max(1, scale.batch // NARROW_SHARE), min(scale.rate, NARROW_RATE)
+    step = replace(made.step, batch=batch, rate=rate)
+    model, step = begun_with_differences(made.model, step)
     return replace(made, model=model, step=step)
 
 
@@ -209,13 +209,6 @@ WIDER = (
 )
 WIDER_SHARES = (3, 2, 3, 4, 3, 1)
 
-LONGER = _streamed(
-    *WIDER,
-    shares=WIDER_SHARES,
-    shown=(1, 5),
-    length=lambda scale: max(scale.whole_steps, 2 * scale.steps),
-)
-
 TRAININGS: dict[str, Make] = {
     "baseline": _streamed(MSR),
     "baseline, new programs": _streamed(replace(MSR, exclude=TEST_SETS)),
@@ -241,5 +234,11 @@ TRAININGS: dict[str, Make] = {
         shown=(1, 5),
     ),
     "beyond, wider": _streamed(*WIDER, shares=WIDER_SHARES, shown=(1, 5)),
-    "beyond, longer": lambda scale, seed: _seeing(LONGER(scale, seed)),
+    "beyond, longer": _streamed(
+        *WIDER,
+        shares=WIDER_SHARES,
+        shown=(1, 5),
+        length=lambda scale: max(scale.whole_steps, 2 * scale.steps),
+        seeing=True,
+    ),
 }
