@@ -90,6 +90,8 @@ def main() -> None:
     if chosen.output:
         check_writable(chosen.output)
     tasks = tasks_of(chosen.worlds, chosen.tasks, chosen.longest).to(ALONE.device)
+    if len(tasks) < NEW + chosen.batch:
+        parser.error(f"{len(tasks)} tasks have so few tokens, {NEW} are kept apart; raise --tasks")
     model = SynthesizerConfig() if chosen.full else QUARTER
     step = StepConfig(chosen.batch, tuple(chosen.shown), chosen.rate)
     found = {}
