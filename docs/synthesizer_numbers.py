@@ -42,8 +42,6 @@ def _accuracy() -> str:
     rows.append(_row(f"the same, boxed by time: 5 minutes, {steps:,} steps", "likewise", boxed))
     if longer := _entries("baseline, twice as long"):
         rows.append(_row(f"the same: {_took('baseline, twice as long')}", "likewise", longer))
-    if new := _entries("baseline, new programs"):
-        rows.append(_row(f"the same: {_took('baseline, new programs')}", "left out", new))
     rows.append(_fixed_row(_read("results/karel_train.json")))
     shipped = [_shares(single["shipped"]["evaluation"])]
     rows.append(_row("a stream of `karel/uniform`, 3.5 minutes, 1 to 5 pairs: the shipped model",

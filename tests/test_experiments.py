@@ -1,10 +1,13 @@
 """The Calculator experiment at its smallest scale, and the committed result of the full one."""
 
+import hashlib
+import io
 import json
 import math
 import shutil
 import subprocess
-from pathlib import Path
+import tarfile
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -121,3 +124,33 @@ def test_a_result_names_the_commit_that_made_it(monkeypatch, tmp_path):
     assert commit() == run("rev-parse", "HEAD")
     (home / "more.py").write_text("")
     assert commit() == f"{run('rev-parse', 'HEAD')}, changed"
+
+
+def test_the_commit_of_a_result_has_the_code_that_made_it():
+    """``source_sha256`` is made again from what git has under that commit's name."""
+    root = Path(__file__).parents[1]
+    git = shutil.which("git")
+    if git is None or not (root / ".git").exists():
+        pytest.skip("this is no checkout")
+
+    def ask(*arguments):
+        return subprocess.run([git, "-C", root, *arguments], capture_output=True, check=True).stdout
+
+    if ask("rev-parse", "--is-shallow-repository").strip() == b"true":
+        pytest.skip("this checkout has no history")
+
+    def hashed(commit):
+        with tarfile.open(fileobj=io.BytesIO(ask("archive", commit, "src/unskew"))) as archive:
+            files = {PurePosixPath(f.name): archive.extractfile(f) for f in archive if f.isfile()}
+            digest = hashlib.sha256()
+            for path in sorted(path for path in files if path.suffix == ".py"):
+                digest.update(str(path.relative_to("src/unskew")).encode() + files[path].read())
+        return digest.hexdigest()[:16]
+
+    paths = [*(root / "results").glob("calculator*.json")]
+    paths += (root / "results" / "karel" / "entries").iterdir()
+    made_by = {path.name: json.loads(path.read_text())["provenance"] for path in paths}
+    code = {commit: hashed(commit) for commit in {p["commit"] for p in made_by.values()}}
+    assert len(code) > 3
+    for name, facts in made_by.items():
+        assert code[facts["commit"]] == facts["source_sha256"], name

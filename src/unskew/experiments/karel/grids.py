@@ -7,7 +7,7 @@ from unskew.experiments.karel.plan import Cell, Experiment, Table
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import ORIGINAL, UNIFORM
 
-MODELS = ("baseline", "baseline, 1 to 5 pairs", "uniform, 5 pairs", "uniform")
+MODELS = ("baseline", "baseline, 1 to 5 pairs", "uniform")
 SHOWN = range(1, 6)
 TITLES = {ORIGINAL: "original test set", UNIFORM: "uniform test set"}
 

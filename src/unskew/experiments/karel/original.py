@@ -17,7 +17,6 @@ MODELS = (
     "baseline, whole",
     "baseline, passes",
     "baseline",
-    "baseline, new programs",
     "baseline, twice as long",
 )
 WAYS = {

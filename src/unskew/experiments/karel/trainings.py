@@ -18,7 +18,6 @@ from unskew.errors import unknown
 from unskew.experiments.karel.scales import Scale
 from unskew.models.karel import SynthesizerConfig
 from unskew.models.karel_mixture import Mixture
-from unskew.models.karel_reading import TEST_SETS
 from unskew.models.karel_run import RunConfig
 from unskew.models.karel_training import StepConfig, begun_with_differences
 from unskew.recipe import Recipe
@@ -70,8 +69,7 @@ def _words(recipe: Recipe, share: int, mixture: Mixture) -> str:
     parts = f" ({share} of {sum(mixture.shares)})" if len(mixture.shares) > 1 else ""
     even = f", homogenized by {' × '.join(recipe.homogenize)}" if recipe.homogenize else ""
     settings = ", ".join(f"{name}={value}" for name, value in recipe.parameters.items())
-    without = ", test programs left out" if recipe.exclude else ""
-    return f"{recipe.source}{f' ({settings})' if settings else ''}{parts}{even}{without}"
+    return f"{recipe.source}{f' ({settings})' if settings else ''}{parts}{even}"
 
 
 Make = Callable[[Scale, int], Training]
@@ -211,7 +209,6 @@ WIDER_SHARES = (3, 2, 3, 4, 3, 1)
 
 TRAININGS: dict[str, Make] = {
     "baseline": _streamed(MSR),
-    "baseline, new programs": _streamed(replace(MSR, exclude=TEST_SETS)),
     "baseline, twice as long": _streamed(MSR, length=lambda scale: 2 * scale.steps),
     "baseline, 1 to 5 pairs": _streamed(MSR, shown=(1, 5)),
     "baseline, whole": _whole("msr-train"),
