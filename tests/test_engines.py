@@ -272,6 +272,38 @@ def test_a_worker_that_is_stopped_while_it_writes_leaves_nothing(tmp_path, monke
     assert not list(tmp_path.rglob("*.part"))
 
 
+DELETING = """
+import sys, time
+
+class Slow:
+    def __del__(self):
+        print("deleting", file=sys.stderr, flush=True)
+        time.sleep(1)
+
+def draw(rng):
+    Slow()
+    return {"n": 1}
+"""
+
+
+def test_a_worker_that_is_stopped_where_stops_are_swallowed_ends_all_the_same(tmp_path):
+    """What is raised in a ``__del__`` is printed and forgotten; a compiler's objects have some."""
+    (tmp_path / "deleting.py").write_text(DELETING)
+    recipe = Recipe("deleting:draw", 1_000)
+    (tmp_path / "recipe.json").write_text(recipe.to_json())
+    process = subprocess.Popen(
+        [sys.executable, "-m", "unskew.worker"], cwd=tmp_path,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    process.stdin.write(json.dumps({"recipe": recipe.to_dict(), "folder": str(tmp_path)}) + "\n0\n")
+    process.stdin.flush()
+    assert process.stderr.readline() == "deleting\n"
+    process.terminate()
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert set(errors.splitlines()) <= {"deleting"}
+
+
 ENDING = """
 import atexit, sys, time
 from unskew import worker

@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+import threading
 import warnings
 from contextlib import suppress
 from typing import Any
@@ -35,6 +36,7 @@ def main() -> None:
             return
         recipe, folder = Recipe.from_dict(task["recipe"]), place(task["folder"])
         signal.signal(signal.SIGTERM, _stop)
+        sys.unraisablehook = stop_again
         try:
             for line in questions:
                 answers.write(json.dumps(answer(recipe, folder, int(line))) + "\n")
@@ -46,6 +48,14 @@ def main() -> None:
 def _stop(*_: object) -> None:
     """End as any program does, so that what is half-written is removed on the way."""
     sys.exit(128 + signal.SIGTERM)
+
+
+def stop_again(lost: Any) -> None:
+    """Ask once more for a stop that came in the midst of a ``__del__``, which swallows it."""
+    if isinstance(lost.exc_value, SystemExit | KeyboardInterrupt):
+        threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def own_pipes() -> tuple[int, int]:

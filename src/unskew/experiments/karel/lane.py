@@ -24,7 +24,7 @@ from unskew.errors import UnskewError
 from unskew.experiments.karel.lab import Exam, Lab
 from unskew.experiments.karel.trainings import training
 from unskew.experiments.saying import Say
-from unskew.worker import own_pipes
+from unskew.worker import own_pipes, stop_again
 
 
 def main() -> None:
@@ -37,6 +37,7 @@ def main() -> None:
         # A shell's background job would ignore it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+        sys.unraisablehook = stop_again
         try:
             serve(_lines(asked), answers)
         except KeyboardInterrupt:
