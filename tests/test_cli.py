@@ -158,7 +158,14 @@ BAD = {
     "parameter not a number": (("audit", "calculator/dcfg", "--set", "p=x"), "give a number"),
     "setting without value": (("audit", "calculator/dcfg", "--set", "p"), "name=value"),
     "n is zero": (("audit", "calculator/dcfg", "-n", "0"), "at least 1"),
-    "n is no number": (("audit", "calculator/dcfg", "-n", "many"), "Invalid value for '-n'"),
+    "n is no number": (
+        ("audit", "calculator/dcfg", "-n", "many"),
+        "-n is 'many'; allowed is a whole number; see unskew audit --help",
+    ),
+    "minutes are no number": (
+        ("reproduce", "calculator", "--minutes=few"),
+        "--minutes is 'few'; allowed is a number; see unskew reproduce --help",
+    ),
     "negative epsilon": (
         ("generate", "calculator/dcfg", "--epsilon", "-1", "-o", "d"),
         "epsilon is -1.0; allowed is at least 0",
@@ -193,7 +200,7 @@ BAD = {
     "recipe field": (("generate", "odd.json", "-o", "d"), "did you mean 'epsilon'?"),
     "output is a file": (("generate", "calculator/dcfg", "-o", "rows.jsonl"), "is a file"),
     "output not empty": (("generate", "calculator/dcfg", "-o", "."), "not empty"),
-    "unknown command": (("generat",), "generat"),
+    "unknown command": (("generat",), "Did you mean 'generate'? see unskew --help"),
     "missing option": (("generate", "calculator/dcfg"), "output"),
     "unknown experiment": (("reproduce", "karol"), "unknown experiment"),
     "unknown scale": (("reproduce", "calculator", "--scale", "huge"), "unknown scale"),

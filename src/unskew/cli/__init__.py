@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import warnings
+from itertools import pairwise
 from typing import Any
 
 import typer
@@ -51,6 +52,9 @@ def _root(version: bool = typer.Option(False, "--version", help="Print the versi
 _USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
 
+_NUMBERS = {"integer": "a whole number", "number": "a number", "float": "a number"}
+
+
 class _Stopped(BaseException):
     """Ctrl-C. Its own exception, so that no library on the way answers it in its own words."""
 
@@ -76,7 +80,7 @@ def main() -> None:
     except UnskewError as error:
         _fail(str(error))
     except _USAGE_ERROR as error:
-        _fail(error.format_message() or "no command; run unskew --help")
+        _fail(_usage(error))
     except (_Stopped, typer.Abort):
         _stopped()
     except BrokenPipeError:
@@ -91,6 +95,27 @@ def main() -> None:
         raise
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _usage(error: Any) -> str:
+    """Say what is wrong with a command: the value, what is allowed, and where more is said."""
+    said = error.format_message().rstrip(".") or "no command"
+    context = getattr(error, "ctx", None)
+    allowed = next((words for kind, words in _NUMBERS.items() if f"valid {kind}" in said), "")
+    given = _given(getattr(getattr(error, "param", None), "opts", []))
+    if allowed and given:
+        said = f"{given[0]} is {given[1]!r}; allowed is {allowed}"
+    command = f" {context.info_name}" if context and context.parent else ""
+    return f"{said}{'' if said.endswith('?') else ';'} see unskew{command} --help"
+
+
+def _given(spellings: list[str]) -> tuple[str, str] | None:
+    """Return an option as it was given and its value: what refuses a value does not name it."""
+    for argument, following in pairwise([*sys.argv[1:], ""]):
+        name, equals, value = argument.partition("=")
+        if name in spellings:
+            return name, value if equals else following
+    return None
 
 
 def _stopped() -> None:
