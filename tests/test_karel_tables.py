@@ -13,7 +13,7 @@ from rich.console import Console
 
 from tests.test_karel_experiments import TWO, score_of
 from unskew.cli.reproducing import _say
-from unskew.experiments import KAREL, load_experiment
+from unskew.experiments import EXPERIMENTS, KAREL, calculator, load_experiment
 from unskew.experiments.karel import plan
 from unskew.experiments.karel.beside import counted
 from unskew.experiments.karel.lab import Exam, Lab
@@ -25,7 +25,8 @@ from unskew.experiments.tables import result_tables
 from unskew.models.karel_run import Progress
 from unskew.models.ranks import ALONE
 
-WORK = Path(__file__).parents[1] / "results" / "karel"
+RESULTS = Path(__file__).parents[1] / "results"
+WORK = RESULTS / "karel"
 
 
 def printed(table, width):
@@ -203,11 +204,54 @@ def test_without_a_gpu_nothing_is_begun_that_needs_one(tmp_path, run):
     assert code == 2
     assert "need a GPU, and there is none" in err
     assert not list(tmp_path.iterdir()), "the Calculator was not begun either"
-    code, out, err = run("reproduce", "karel-nesting", *full, "--only", "none", "--json")
-    assert code == 0
-    assert json.loads(out)["trainings"] == []
-    assert "nothing of scale full is in" in err
-    none = ("--only", "none", "--work")
-    assert "nothing" not in run("reproduce", "karel-nesting", *full[:2], *none, WORK)[2]
+
+
+def test_what_was_run_is_told_and_nothing_else_is_taken_for_it(tmp_path, run):
+    full, none = ("--scale", "full"), ("--only", "none", "--work")
+    for folder in (tmp_path, RESULTS / "karel"):  # one level too deep
+        page = tmp_path / "report.html"
+        code, out, err = run("reproduce", "all", *full, *none, folder, "--report", page)
+        assert (code, out) == (2, "")
+        said = f"{folder} has nothing of scale full; give the --work and --scale of what was run"
+        assert err == f"error: {said}\n"
+        assert not page.exists()
+    code, out, err = run("reproduce", "karel-nesting", *full, *none, RESULTS, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["trainings"]
     assert "give --work" in run("reproduce", "karel-nesting", "--only", "none")[2]
-    assert "leave it out" in run("reproduce", "calculator", *none, WORK)[2]
+    assert "leave it out" in run("reproduce", "calculator", *none, RESULTS)[2]
+
+
+def test_all_that_was_run_has_the_calculator_too(tmp_path, run):
+    options = ("--scale", "full", "--only", "none", "--json", "--work")
+    code, out, err = run("reproduce", "all", *options, RESULTS)
+    assert (code, err) == (0, "")
+    assert list(json.loads(out)) == list(EXPERIMENTS)
+    assert json.loads(out)["calculator"] == json.loads((RESULTS / "calculator.json").read_text())
+    (tmp_path / "karel").symlink_to(RESULTS / "karel")
+    for text in (None, (RESULTS / "calculator-6000-steps.json").read_text()):  # of other settings
+        if text is not None:
+            (tmp_path / "calculator.json").write_text(text)
+        code, out, err = run("reproduce", "all", *options, tmp_path)
+        assert code == 0
+        assert list(json.loads(out)) == list(KAREL)
+        assert err == f"{tmp_path} has no Calculator of scale full; it is left out\n"
+
+
+def test_the_calculator_is_not_run_twice(tmp_path, run, monkeypatch):
+    made = json.loads((RESULTS / "calculator.json").read_text())
+    ran = []
+
+    def pretend(*arguments):
+        ran.append(arguments[0])
+        return made
+
+    monkeypatch.setattr(calculator, "run", pretend)
+    for _ in range(2):
+        options = ("--scale", "full", "--work", tmp_path, "--json")
+        code, out, _ = run("reproduce", "calculator", *options)
+        assert code == 0
+        assert json.loads(out) == made
+    assert ran == ["full"]
+    (tmp_path / "calculator.json").write_text("{")
+    assert "is no JSON" in run("reproduce", "calculator", *options)[2]

@@ -17,7 +17,7 @@ from unskew.cli.stopping import time_limit
 from unskew.errors import UnskewError, check_count, check_range, unknown
 from unskew.experiments.saying import Say
 
-ALL, NONE = "all", "none"
+ALL, NONE, CALCULATOR = "all", "none", "calculator"
 
 
 def reproduce(
@@ -80,8 +80,6 @@ def reproduce(
             _write(result, output, of_all=experiment == ALL)
             if not as_json:
                 _print(result)
-    if only and not any(result["trainings"] for result in results.values()):
-        typer.echo(f"nothing of scale {scale} is in {work}; give its --scale", err=True)
     if figure is not None:
         from unskew.experiments.figures import cost_figure
         from unskew.report import write_chart
@@ -116,9 +114,9 @@ def _check(
     if experiment != ALL:
         load_experiment(experiment)
     for option, given in (("figure", figure), ("steps", steps)):
-        if given is not None and experiment != "calculator":
+        if given is not None and experiment != CALCULATOR:
             raise UnskewError(f"--{option} is for the Calculator; leave it out of {experiment}")
-    if only and experiment == "calculator":
+    if only and experiment == CALCULATOR:
         raise UnskewError("--only is for Karel's models; leave it out of calculator")
     if only and work is None:
         raise UnskewError("--only goes on from what is in a folder; give --work")
@@ -138,7 +136,7 @@ def _check(
 def _check_pace(experiment: str, work: Path | None, at_once: int, minutes: float | None) -> None:
     """Say before the work what cannot be done in so many processes or minutes."""
     check_count("--at-once", at_once)
-    if at_once > 1 and experiment == "calculator":
+    if at_once > 1 and experiment == CALCULATOR:
         raise UnskewError("--at-once is for Karel's models; leave it out of calculator")
     if minutes is not None:
         check_range("--minutes", minutes, 0.01, 100_000)
@@ -167,26 +165,54 @@ def _results(
     """Run one experiment after another; Karel's share what they train."""
     from unskew.experiments import EXPERIMENTS, KAREL, load_experiment
 
-    names = (
-        [experiment] if experiment != ALL else [n for n in EXPERIMENTS if n in KAREL or not only]
-    )
-    if only:
-        _check_only(only, [load_experiment(name) for name in names], scale)
+    names = [experiment] if experiment != ALL else list(EXPERIMENTS)
     karel = [load_experiment(name) for name in names if name in KAREL]
+    if only:
+        _check_only(only, karel, scale)
+    calculator = _calculator_known(work, scale, steps) if CALCULATOR in names else None
     lab = _lab(scale, work, only, karel) if karel else None
+    if lab is not None and only == [NONE] and not calculator and not _knows(lab, karel):
+        raise UnskewError(
+            f"{work} has nothing of scale {scale}; give the --work and --scale of what was run"
+        )
     if lab is not None and at_once > 1:
         _train_at_once(lab, karel, only, at_once)
     for name in names:
-        found = load_experiment(name)
-        if lab is None or name not in KAREL:
-            with progress(f"reproducing {name}", steps or found.steps(scale)) as advance:
-                result = found.run(scale, work / name, _say(advance), steps)
-            yield name, result
-            continue
-        with progress(f"reproducing {name}", found.left(lab, only) or None) as advance:
-            lab.say = _say(advance)
-            result = found.run(lab, only)
-        yield name, result  # the bar is gone by now
+        if name == CALCULATOR:
+            if calculator or not only:
+                yield name, calculator or _run_calculator(work, scale, steps)
+            else:
+                typer.echo(f"{work} has no Calculator of scale {scale}; it is left out", err=True)
+        elif lab is not None:
+            found = load_experiment(name)
+            with progress(f"reproducing {name}", found.left(lab, only) or None) as advance:
+                lab.say = _say(advance)
+                result = found.run(lab, only)
+            yield name, result  # the bar is gone by now
+
+
+def _calculator_known(work: Path, scale: str, steps: int | None) -> Any:
+    """Return the Calculator's result where it was run already."""
+    from unskew.experiments import load_experiment
+
+    return load_experiment(CALCULATOR).known(work / f"{CALCULATOR}.json", scale, steps)
+
+
+def _run_calculator(work: Path, scale: str, steps: int | None) -> Any:
+    """Run the Calculator's experiment, and keep what it finds."""
+    from unskew.experiments import load_experiment
+    from unskew.files import write_text
+
+    found = load_experiment(CALCULATOR)
+    with progress(f"reproducing {CALCULATOR}", steps or found.steps(scale)) as advance:
+        result = found.run(scale, work / CALCULATOR, _say(advance), steps)
+    write_text(work / f"{CALCULATOR}.json", json.dumps(result, indent=1) + "\n")
+    return result
+
+
+def _knows(lab: Any, experiments: list[Any]) -> bool:
+    """Whether anything of some experiments was run."""
+    return any(lab.known(each) for found in experiments for each, _ in found.wanted(lab.scale))
 
 
 def _lab(scale: str, work: Path, only: list[str] | None, experiments: list[Any]) -> Any:
@@ -194,7 +220,7 @@ def _lab(scale: str, work: Path, only: list[str] | None, experiments: list[Any])
     from unskew.experiments.karel.lab import Lab
     from unskew.models.ranks import ALONE
 
-    lab = Lab(scale, work)
+    lab = Lab(scale, work / "karel")
     needs_gpu = scale == "full" and any(each.left(lab, only) for each in experiments)
     if needs_gpu and ALONE.device.type == "cpu":
         raise UnskewError(

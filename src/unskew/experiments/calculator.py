@@ -7,6 +7,7 @@ four sources as they are. All models of all seeds train side by side.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.auditing import VariableAudit, in_order, kl_removed
-from unskew.errors import unknown
+from unskew.errors import UnskewError, unknown
 from unskew.experiments.provenance import provenance
 from unskew.experiments.saying import Say
+from unskew.files import plain_errors
 from unskew.generation import shard
 from unskew.models.calculator import Expressions, ReaderConfig
 from unskew.models.scoring import Estimate, accuracies
@@ -111,9 +113,7 @@ def run(
 
     ``steps`` trains shorter or longer than the scale does: what homogenizing gains depends on it.
     """
-    size, say = _scale(scale), say or Say()
-    if steps is not None:
-        size = replace(size, train=replace(size.train, steps=steps))
+    size, say = _sized(scale, steps), say or Say()
     begin = time.perf_counter()
     cells = list(_cells())
     say.stage(f"generating {len(cells) * size.seeds} training sets of {size.examples:,}")
@@ -139,9 +139,28 @@ def run(
     }
 
 
+def known(path: Path, scale: str, steps: int | None = None) -> dict[str, Any] | None:
+    """Return the result that a file has, if it is of this scale and these settings."""
+    if not path.is_file():
+        return None
+    try:
+        with plain_errors(path, reading=True):
+            found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UnskewError(f"{path} is no JSON ({error}); remove it") from error
+    settings = json.loads(json.dumps(asdict(_sized(scale, steps))))
+    is_this = isinstance(found, dict) and found.get("experiment") == "calculator"
+    return found if is_this and found.get("settings") == settings else None
+
+
 def steps(scale: str) -> int:
     """Return how many steps a scale trains."""
     return _scale(scale).train.steps
+
+
+def _sized(scale: str, steps: int | None) -> Scale:
+    size = _scale(scale)
+    return size if steps is None else replace(size, train=replace(size.train, steps=steps))
 
 
 def _scale(name: str) -> Scale:

@@ -13,6 +13,7 @@ MANY = 6  # models that are named beside each other
 WIDEST = 10_000
 TWO_DIGITS = 9.95
 NATS = "nats a token"  # the unit of losses
+RANGES = "[from–to]: the range of the seeds; of one seed the 95 % interval of the tasks."
 Form: TypeAlias = "Callable[[dict[str, Any] | None, str], str]"
 TITLES = {
     "original": "Accuracy on the equal mixture of four sources (%)",
@@ -108,6 +109,8 @@ def _framed(
     yield made
     if table.get("note"):
         yield Text(table["note"])
+    if text is _ranged:
+        yield Text(RANGES, style="dim")
     if text in (_short, _brief):
         yield Text("Seeds and intervals: --json, --report, or a wider terminal.", style="dim")
 
