@@ -7,7 +7,7 @@ DEMO := demo
 EXTRAS := dev$(shell command -v cc > /dev/null && echo ,reasoning-gym)
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test check format test-long test-gpu browser bench docs docs-numbers screenshot kernels clean
+.PHONY: help demo test check format test-long test-gpu browser bench docs docs-numbers speed pictures kernels clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,11 +49,11 @@ format: $(VENV)/test-ready ## format and fix what can be fixed
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/test-ready ## print the speed figures
-	$(BIN)/python -m bench.calculator
-	$(BIN)/python -m bench.homogenize
-	$(BIN)/python -m bench.karel
-	$(BIN)/python -m bench.karel_sources
-	$(BIN)/python -m bench.datasets
+	$(BIN)/python -m bench
+
+speed: $(VENV)/test-ready ## measure them again for the docs
+	$(BIN)/python -m bench -o results/speed.json
+	$(BIN)/python -m docs.numbers
 
 docs-numbers: $(VENV)/test-ready ## write the numbers of README and docs from results/
 	$(BIN)/python -m docs.numbers
@@ -61,7 +61,10 @@ docs-numbers: $(VENV)/test-ready ## write the numbers of README and docs from re
 docs: docs-numbers ## write those, and commands and functions from the code itself
 	$(BIN)/python -m docs.reference
 
-screenshot: $(VENV)/test-ready browser ## draw the picture of the report for the README
+pictures: demo $(VENV)/test-ready browser ## draw the pictures of README and docs
+	$(BIN)/unskew audit calculator/dcfg --after $(DEMO)/dataset --by length --by parentheses --report docs/images/skew.png
+	$(BIN)/unskew audit calculator/dcfg --after $(DEMO)/dataset --report docs/images/calculator.png
+	$(BIN)/unskew reproduce calculator --scale full --work results --figure docs/images/calculator-cost.png
 	$(BIN)/python -m docs.screenshot
 
 kernels: ## forget compiled kernels: Numba does not notice a change in another file

@@ -1,5 +1,7 @@
 """Calculator: expressions per second on one core, beside the plain-Python twin, in one run."""
 
+from typing import Any
+
 from bench.clock import rate
 from tests.naive import calculator as naive
 from unskew.domains import load_domain
@@ -8,8 +10,8 @@ from unskew.streams import stream
 ROWS, NAIVE_ROWS = 1 << 17, 1 << 12
 
 
-def main() -> None:
-    domain = load_domain("calculator")
+def main() -> dict[str, Any]:
+    domain, found = load_domain("calculator"), {}
     print("Calculator, one core, expressions/s (median of 7, slowest to fastest)")
     print(f"{'source':8}{'drawn':>32}{'drawn and measured':>32}{'plain Python':>14}{'ratio':>8}")
     for name in domain.sources:
@@ -35,8 +37,10 @@ def main() -> None:
         drawn, both, twin = rate(draw), rate(measured), rate(slow, repeats=3)
         print(f"{name:8}{_spread(drawn):>32}{_spread(both):>32}{twin[0]:>14,.0f}", end="")
         print(f"{both[0] / twin[0]:>7.0f}x")
+        found[name] = {"drawn": drawn, "measured": both, "plain": twin}
     print("drawn: sampled, printed as text, evaluated; measured: all five variables;")
     print("plain Python: the twin in tests/naive, drawn and measured; ratio: measured over it")
+    return found
 
 
 def _spread(rates: tuple[float, float, float]) -> str:

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from unskew import Recipe, generate
 from unskew.batch import Batch
@@ -23,7 +24,8 @@ RECIPES = {
 ORIGINAL = 1_116_854
 
 
-def main() -> None:
+def main() -> dict[str, Any]:
+    found = dict[str, Any]()
     print("Datasets, workers started and files written included")
     for name, recipe in RECIPES.items():
         times = {}
@@ -32,17 +34,22 @@ def main() -> None:
                 start = time.perf_counter()
                 generate(recipe, Path(folder) / str(workers), engine=processes(workers))
                 times[workers] = time.perf_counter() - start
+            size = sum(path.stat().st_size for path in Path(folder, "1").rglob("*.parquet"))
         one, two = recipe.n / times[1], recipe.n / times[2]
         print(f"{name:28}{one:>10,.0f}/s one worker {two:>10,.0f}/s two   {two / one:.2f}x")
         writing, counting = (100 * share for share in _shares(recipe))
+        found[name] = {"one": one, "two": two, "writing": writing, "measuring": counting,
+                       "bytes": size / recipe.n}  # fmt: skip
         print(
             f"{'':28}writing is {writing:.1f} % of drawing, measuring for the card {counting:.1f} %"
         )
         if name == "karel/msr":
             print(f"{'':28}{ORIGINAL / two:.0f} s for {ORIGINAL:,} examples on two cores")
-    for rows in (16_384, 65_536):
-        print(f"peak memory of a worker, karel/msr, {rows:,} rows in parts of 16,384: "
-              f"{_peak(rows):,.0f} MiB")  # fmt: skip
+    found["memory"] = {str(rows): _peak(rows) for rows in (16_384, 65_536)}
+    for rows, peak in found["memory"].items():
+        print(f"peak memory of a worker, karel/msr, {int(rows):,} rows in parts of 16,384: "
+              f"{peak:,.0f} MiB")  # fmt: skip
+    return found
 
 
 def _shares(recipe: Recipe) -> tuple[float, float]:

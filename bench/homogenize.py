@@ -2,6 +2,7 @@
 
 import itertools
 import resource
+from typing import Any
 
 import numpy as np
 
@@ -16,19 +17,20 @@ from unskew.streams import stream
 ROWS = 1 << 17
 
 
-def main() -> None:
+def main() -> dict[str, Any]:
     domain = load_domain("calculator")
     print(f"Acceptance beside drawing, ns a draw (batches of {ROWS:,})")
     head = ("source", "variable", "drawing", "measuring", "coding", "acceptance", "of drawing")
     print("".join(f"{title:>13}" for title in head))
-    for name in ("dcfg", "t2t"):
-        for variable in domain.variables.values():
-            _acceptance(domain.source(name), variable)
-    _memory(domain)
-    _plain()
+    pairs = [(domain.source(n), v) for n in ("dcfg", "t2t") for v in domain.variables.values()]
+    return {
+        "acceptance": [_acceptance(*pair) for pair in pairs],
+        "memory": _memory(domain),
+        "plain": _plain(),
+    }
 
 
-def _acceptance(source: unskew.Source, variable: unskew.SalientVariable) -> None:
+def _acceptance(source: unskew.Source, variable: unskew.SalientVariable) -> dict[str, Any]:
     rng = stream(0, "bench")
     batch, _ = source.draw(rng, ROWS)
     values = variable.measure(batch)
@@ -49,25 +51,31 @@ def _acceptance(source: unskew.Source, variable: unskew.SalientVariable) -> None
     cells = "".join(f"{1e9 * t / ROWS:>13.1f}" for t in times)
     print(f"{source.name.split('/')[1]:>13}{variable.name:>13}{cells}", end="")
     print(f"{100 * times[3] / times[0]:>12.1f}%")
+    nanoseconds = [1e9 * t / ROWS for t in times]
+    parts = dict(zip(("drawing", "measuring", "coding", "acceptance"), nanoseconds, strict=True))
+    return {"source": source.name, "variable": variable.name, "nanoseconds": parts}
 
 
-def _memory(domain: unskew.Domain) -> None:
+def _memory(domain: unskew.Domain) -> dict[str, float]:
     source, variable = domain.source("dcfg"), domain.variable("length")
     homogenizer = Homogenizer(variable, 0.025, stream(0, "accept"))
     kept = KeptBatches(source, stream(0, "draw"), homogenizer)
     print("\nPeak memory of this process against examples kept")
-    total = 0
+    total, peaks = 0, {}
     for more in (100_000, 900_000, 4_000_000):
         total += sum(len(batch) for batch in kept.take(more))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"{total:>12,} kept of {kept.tally.drawn:>12,} drawn: {peak:,.0f} MiB")
+        peaks[str(total)] = peak
+    return peaks
 
 
-def _plain() -> None:
+def _plain() -> tuple[float, float, float]:
     examples = unskew.homogenize(lambda rng: int(rng.geometric(0.5)), by=lambda x: min(x, 8))
     middle, low, high = rate(lambda: len(list(itertools.islice(examples, 20_000))), 3)
     print("\nA plain Python sampler and variable, through unskew.homogenize:")
     print(f"{middle:,.0f} kept/s ({low:,.0f} to {high:,.0f}), {examples.tally.cost:.2f} draws each")
+    return middle, low, high
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Karel: ticks and runs per second through the batch API, beside the slow twin, in one run."""
 
+from typing import Any
+
 import numpy as np
 
 from bench.clock import rate
@@ -22,7 +24,7 @@ def main():
 RUNS, SLOW_RUNS, EXAMPLES = 200_000, 300, 20_000
 
 
-def main() -> None:
+def main() -> dict[str, Any]:
     print("Karel, one core unless said otherwise (median of 7, slowest to fastest)")
     start = world.from_picture(". . .\n. . .\n>. . .")
     program = parse(LONG)
@@ -36,7 +38,8 @@ def main() -> None:
 
     fast = rate(lambda: int(run(code, worlds).ticks.sum()))
     both = rate(lambda: int(run(code, worlds, threads=2).ticks.sum()))
-    _print("ticks/s, a run of 200 ticks", fast, rate(slow_ticks, 3))
+    twin = rate(slow_ticks, 3)
+    _print("ticks/s, a run of 200 ticks", fast, twin)
     _print("ticks/s, two threads", both)
 
     made = original_examples(stream(0, "bench"), EXAMPLES, 6)
@@ -50,13 +53,16 @@ def main() -> None:
         return SLOW_RUNS
 
     compiled = compile_programs(rows)
-    _print("runs/s, examples of karel/msr", rate(lambda: len(run(compiled, many).status)),
-           rate(slow_runs, 3))  # fmt: skip
-    _print("programs compiled/s", rate(lambda: len(compile_programs(rows))))
+    runs, slow = rate(lambda: len(run(compiled, many).status)), rate(slow_runs, 3)
+    _print("runs/s, examples of karel/msr", runs, slow)
+    programs = rate(lambda: len(compile_programs(rows)))
+    _print("programs compiled/s", programs)
 
     from bench.karel_cuda import section
 
     section()
+    return {"ticks": fast, "ticks_plain": twin, "ticks_two_threads": both, "runs": runs,
+            "runs_plain": slow, "compiled": programs}  # fmt: skip
 
 
 def _print(

@@ -1,5 +1,7 @@
 """Karel's sources: examples a second and worlds drawn for each, beside plain rejection."""
 
+from typing import Any
+
 import numpy as np
 
 from bench.clock import rate
@@ -29,27 +31,35 @@ SOURCES = {
 }
 
 
-def main() -> None:
+def main() -> dict[str, Any]:
+    found = {}
     print("Karel's sources, one core (median of 5, slowest to fastest); plain: worlds drawn")
     print("whole, the five of a set drawn again together, as the paper says")
     for name, (source, settings, worlds) in SOURCES.items():
         made = DOMAIN.source(source, settings)
         middle, low, high = rate(lambda made=made: len(made.draw(stream(0, "b"), N)[0]), 5)
         line = f"{name:26}{middle:>9,.0f} examples/s ({low:,.0f} to {high:,.0f})"
-        line += _tries(settings, worlds)
+        found[name] = {"rate": (middle, low, high), **_tries(settings, worlds)}
+        line += f"   {found[name]['worlds']:>6.0f} worlds each"
+        if "dropped" in found[name]:
+            line += f", {100 * found[name]['dropped']:.2f} % dropped"
         if worlds is not None and "nested" not in settings:
-            line += f"   plain {_plain_rate(worlds):>7,.0f}/s"
+            found[name]["plain"] = _plain_rate(worlds)
+            line += f"   plain {found[name]['plain']:>7,.0f}/s"
         print(line)
     middle, low, high = rate(lambda: len(original_programs(stream(0, "p"), N)[0]), 5)
     print(f"{'programs like the msr':26}{middle:>9,.0f} programs/s ({low:,.0f} to {high:,.0f})")
+    return found
 
 
-def _tries(settings: dict, worlds: tuple[int, float, float, int] | None) -> str:
+def _tries(
+    settings: dict[str, Any], worlds: tuple[int, float, float, int] | None
+) -> dict[str, float]:
     """Worlds drawn for an example of six, and the programs that are dropped."""
     if worlds is ORIGINAL:
         inside = nesting_bit(settings.get("nested", ANY))
         made = original_examples(stream(1, "b"), N, 6, inside=inside)
-        return f"   {made.tries.mean():>6.0f} worlds each"
+        return {"worlds": made.tries.mean()}
     if worlds is None:
         rows = action_programs(stream(1, "b"), 1 + np.arange(N) % 20)
         made = on_originals(stream(2, "b"), compile_programs(rows), 6)
@@ -57,7 +67,7 @@ def _tries(settings: dict, worlds: tuple[int, float, float, int] | None) -> str:
         rows, _ = original_programs(stream(1, "b"), N)
         made = draw_pairs(stream(2, "b"), compile_programs(rows), worlds, 6, 5, TRIES)
     each, dropped = made.tries.sum() / (made.status == MADE).sum(), (made.status != MADE).mean()
-    return f"   {each:>6.0f} worlds each, {100 * dropped:.2f} % dropped"
+    return {"worlds": each, "dropped": dropped}
 
 
 def _plain_rate(worlds: tuple[int, float, float, int]) -> float:

@@ -8,18 +8,19 @@ import re
 from pathlib import Path
 from typing import Any
 
-from docs import karel_numbers, synthesizer_numbers
-from unskew.experiments.figures import cost_figure
-from unskew.report import write_chart
+from docs import karel_numbers, speed_numbers, synthesizer_numbers
 
 ROOT = Path(__file__).parents[1]
 PAGES = (
     "README.md",
     "docs/calculator.md",
+    "docs/datasets.md",
+    "docs/design.md",
     "docs/karel.md",
     "docs/reasoning-gym.md",
     "docs/reproduction.md",
     "docs/synthesizer.md",
+    "docs/theory.md",
 )
 NAMES = {
     "t2t": "T2T",
@@ -50,6 +51,7 @@ def blocks() -> dict[str, str]:
         "gym-summary": _gym_summary(_result("reasoning_gym")),
         "gym-lcm": _gym_lcm(_result("reasoning_gym")),
         **karel_numbers.blocks(),
+        **speed_numbers.blocks(),
         **synthesizer_numbers.blocks(),
     }
 
@@ -238,12 +240,10 @@ def _name(key: str) -> str:
 
 
 def main() -> None:
-    """Rewrite the pages and draw the figure."""
+    """Rewrite the pages."""
     texts = blocks()
     for page in PAGES:
         (ROOT / page).write_text(rewritten(page, texts), encoding="utf-8")
-    figure = cost_figure(_result("calculator")["costs"])
-    write_chart(figure, ROOT / "docs" / "images" / "calculator-cost.png")
 
 
 if __name__ == "__main__":

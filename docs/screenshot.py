@@ -1,6 +1,6 @@
 """Writes docs/images/report.png: the page of the reproduction as a browser shows it.
 
-`make screenshot` runs it; it needs Chromium and the library playwright.
+`make pictures` runs it; it needs Chromium and the library playwright.
 """
 
 import json

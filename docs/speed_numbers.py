@@ -1,0 +1,127 @@
+"""The speed figures of docs, made from results/speed.json, and what parts cost; for docs.numbers.
+
+`make speed` measures them again.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+MACHINE = "One core of a small cloud machine"
+TOLD = ("karel/msr", "karel/uniform", "karel/narrow .25 .65 U", "karel/narrow .85 .05 A")
+BILLION, CORES = 10**9, 64
+Rate = list[float]  # median, slowest, fastest
+
+
+def blocks() -> dict[str, str]:
+    """Return the text of every block by name."""
+    speed = json.loads((ROOT / "results" / "speed.json").read_text(encoding="utf-8"))
+    parts = json.loads((ROOT / "results" / "parts.json").read_text(encoding="utf-8"))
+    return {
+        "speed": _speed(speed),
+        "karel-speed": _karel(speed["karel"]),
+        "karel-sources": _sources(speed["karel_sources"]),
+        "datasets-billion": _billion(speed["datasets"]["karel/msr"]),
+        "theory-parts": _parts(parts),
+    }
+
+
+def _speed(speed: dict[str, Any]) -> str:
+    """The table of the design page."""
+    calculator, karel, sources = speed["calculator"], speed["karel"], speed["karel_sources"]
+    steps = [row["nanoseconds"] for row in speed["homogenize"]["acceptance"]]
+    shares = [100 * row["acceptance"] / row["drawing"] for row in steps]
+    times = [each["measured"][0] / each["plain"][0] for each in calculator.values()]
+    kept = list(speed["homogenize"]["memory"].items())
+    rows = {
+        "Calculator expressions drawn, printed, evaluated": _two(calculator, "drawn"),
+        "… and all five variables measured": f"{_two(calculator, 'measured')}; "
+        f"{min(times):.0f} to {max(times):.0f} times plain Python",
+        "acceptance step (count, decide; not measuring)": f"{_mean(steps, 'acceptance'):.1f} ns a "
+        f"draw: {min(shares):.0f} to {max(shares):.0f} % of the drawing",
+        "Karel runs": f"{_millions(karel['ticks'])} M ticks/s, {_millions(karel['runs'])} M short "
+        "runs/s ([on a GPU](karel.md#running): far more)",
+        "Karel examples of six worlds": f"{_range(sources['karel/msr']['rate'])}/s like the "
+        f"original's, {_range(sources['karel/uniform']['rate'])}/s uniform",
+        "peak memory": "; ".join(f"{mib:.0f} MiB with {int(n):,} kept" for n, mib in kept),
+    }
+    return "\n".join(["| | |", "|---|---|", *(f"| {k} | {v} |" for k, v in rows.items())])
+
+
+def _two(calculator: dict[str, Any], what: str) -> str:
+    named = {"DCFG": "dcfg", "T2T": "t2t"}
+    return ", ".join(f"{_millions(calculator[s][what])} M/s ({n})" for n, s in named.items())
+
+
+def _karel(karel: dict[str, Rate]) -> str:
+    return (
+        f"{MACHINE} runs {_millions(karel['ticks'])} million ticks (one loop) and "
+        f"{_millions(karel['runs'])} million short runs a second, "
+        f"{karel['ticks'][0] / karel['ticks_plain'][0]:.0f} and "
+        f"{karel['runs'][0] / karel['runs_plain'][0]:.0f} times as many as its plain-Python twin "
+        f"(`make bench`)."
+    )
+
+
+def _sources(sources: dict[str, dict[str, Any]]) -> str:
+    """A row a source, and how fast the plain way is."""
+    rows = ["| source | examples/s | worlds drawn for six | programs dropped | plainly |"]
+    rows.append("|---|---|---|---|---|")
+    for name in TOLD:
+        told = sources[name]
+        source, _, settings = name.partition(" ")
+        dropped = f"{100 * told['dropped']:.1f} %" if "dropped" in told else "–"
+        rows.append(
+            f"| `{source}`{' ' if settings else ''}{settings} | {_range(told['rate'])} | "
+            f"{told['worlds']:,.0f} | {dropped} | {told['plain']:.0f}/s |"
+        )
+    return "\n".join(rows)
+
+
+def _billion(karel: dict[str, float]) -> str:
+    seconds = BILLION / karel["one"]
+    hours = seconds / 3600
+    return (
+        f"What a billion would cost: one worker of a small cloud machine makes and writes "
+        f"{_rounded(karel['one'])} examples of `karel/msr` a second (`make bench`), "
+        f"{karel['bytes']:.0f} bytes each. A billion are {hours:.0f} core-hours, "
+        f"{60 * hours / CORES:.0f} minutes on {CORES} cores, and "
+        f"{BILLION * karel['bytes'] / 1e9:.0f} GB."
+    )
+
+
+def _parts(parts: dict[str, Any]) -> str:
+    """Sizes across; for each source what is left and what it costs."""
+    rows = parts["rows"]
+    sizes = list(dict.fromkeys(row["size"] for row in rows))
+    lines = [f"| examples a part | {' | '.join(f'{size:,}' for size in sizes)} |"]
+    lines.append("|---" * (len(sizes) + 1) + "|")
+    for source in dict.fromkeys(row["source"] for row in rows):
+        own = [row for row in rows if row["source"] == source]
+        left = " | ".join(f"{row['variation']:.3f}" for row in own)
+        draws = " | ".join(f"{row['draws']:.1f}" for row in own)
+        lines.append(f"| `{source}` by `{own[0]['variable']}`: total variation left | {left} |")
+        lines.append(f"| draws per kept example | {draws} |")
+    return "\n".join(lines)
+
+
+def _mean(rows: list[dict[str, float]], name: str) -> float:
+    return sum(row[name] for row in rows) / len(rows)
+
+
+def _millions(rate: Rate) -> str:
+    """Say the slowest and the fastest, in millions."""
+    low, high = (value / 1e6 for value in rate[1:])
+    places = 0 if low >= 20 else 1
+    ends = f"{low:.{places}f}", f"{high:.{places}f}"
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def _range(rate: Rate) -> str:
+    return f"{_rounded(rate[1])} to {_rounded(rate[2])}"
+
+
+def _rounded(value: float) -> str:
+    """Write a rate with two digits: more would be noise."""
+    return f"{float(f'{value:.2g}'):,.0f}"
