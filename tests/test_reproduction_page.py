@@ -245,7 +245,7 @@ def test_every_seed_is_shown_in_the_table_and_over_the_heatmap() -> None:
     assert rows[3][3] == "19.65 to 21.65"
     spec = table_heatmap(one)
     tips = {tip.get("title", tip["field"]): tip["field"] for tip in spec["encoding"]["tooltip"]}
-    first, second = spec["data"]["values"]
+    first, second, *_ = spec["data"]["values"]
     assert first[tips["seeds"]] == "0.40, 40.90"
     assert second[tips["seeds"]] == "–"
     assert first[tips["95 % interval"]] == "−29.35 to 70.65"
@@ -365,13 +365,40 @@ def test_a_heatmap_leaves_out_what_was_not_run() -> None:
     assert sorted(domains, key=len) == [["a", "b"], list(SETS)]
 
 
+def test_a_heatmap_has_the_papers_numbers_in_front_of_the_first_model_they_belong_to() -> None:
+    """Once, though several models share them; where the paper has none there is a dash."""
+    rows = ["baseline, whole", "uniform, whole", "baseline", "uniform", "beyond"]
+    paper = {"baseline": [73.5, 24.3, 1.3, 0.1], "uniform": [None, 69.4, 70.2, 68.9]}
+    cells = [
+        cell(row, name, number, None if row == "baseline, whole" else 50.0)
+        for row in rows
+        for name, number in zip(SETS, paper.get(row.partition(",")[0], [None] * 4), strict=True)
+    ]
+    one = table("Paper", rows, SETS, cells, form="heatmap")
+    spec = table_heatmap(one)
+    names = ["the paper's uniform", "uniform, whole", "the paper's baseline", *rows[2:]]
+    assert [spec["encoding"][axis]["scale"]["domain"] for axis in "xy"] == [SETS, names]
+    svg = vl_convert.vegalite_to_svg(spec, config=theme(dark=False))
+    assert [svg.count(f">{number}<") for number in (73.5, 24.3, 70.2, "–")] == [1] * 4
+    slanted = re.findall(r'font-style="italic"[^>]*>([^<]*)<', svg)
+    assert [text for text in slanted if text != "–"] == [names[0], names[2]]
+    tips = {tip.get("title", tip["field"]): tip["field"] for tip in spec["encoding"]["tooltip"]}
+    value = next(v for v in spec["data"]["values"] if v["value"] == 24.3)
+    assert [value[tips[key]] for key in ("the paper's", "ours", "difference")] == ["24.3", "–", "–"]
+
+
 def test_a_heatmap_frames_models_on_what_they_were_trained_on() -> None:
-    for names, frames in ((["a", "b", "c"], 2), (["x", "y", "z"], 0)):
+    trained = ["trained on", "tested on"]
+    for names, frames, sides in (
+        (["a", "b", "c"], 2, trained),
+        (["x", "y", "z"], 0, trained),
+        (["a", "b", "c"], 0, ["model", "tested on"]),
+    ):
         cells = [cell(model, name, None, 50.0) for model in ("a", "b", "d") for name in names]
-        if frames:
+        if names[0] == "a":
             cells[1] = cell("a", "b", None, None)
             cells += [cell("c", name, None, None if name == "c" else 50.0) for name in names]
-        one = table("Own", ["a", "b", "d", "c"], names, cells, form="heatmap")
+        one = table("Own", ["a", "b", "d", "c"], names, cells, form="heatmap", sides=sides)
         svg = vl_convert.vegalite_to_svg(table_heatmap(one), config=theme(dark=False))
         assert len(re.findall(r'<path [^>]*"rect mark"[^>]*stroke-width="2"', svg)) == frames
         page = Parsed(reproduction_page([result("karel-own", "Own", [one])])).text
