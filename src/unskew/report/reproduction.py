@@ -248,16 +248,24 @@ def _experiment(
     scale = words.shown(str(result.get("scale", FULL)), 20)
     about = f"{of_paper} · {scale} scale · {duration(result['seconds'])}"
     question = words.shown(str(result.get("question") or ""), 400) if result.get("question") else ""
-    names = {f"{failure['model']} on {failure['test']}" for failure in result.get("failures") or ()}
-    count = sum(len(group["tasks"]) for group in tasks if group["name"] in names)
-    browse = f'<p><a href="#runs">{words.some(count, "failure")} to browse</a></p>' if count else ""
     tables = "\n".join(_table(table, charts) for table in result["tables"])
     return (
         f'<section id="experiment-{number}" aria-labelledby="title-{number}">'
         f'<h2 id="title-{number}">{_title(result)}</h2>'
         f'<p class="doc">{escape(about)}</p><p>{escape(question)}</p>\n{tables}\n'
-        f"{browse}{trainings_html(result)}{tests_html(result)}</section>"
+        f"{_browse(result, tasks)}{trainings_html(result)}{tests_html(result)}</section>"
     )
+
+
+def _browse(result: Result, tasks: Sequence[dict[str, Any]]) -> str:
+    """Return a link to the failures of an experiment, which names the first set of them."""
+    names = {f"{failure['model']} on {failure['test']}" for failure in result.get("failures") or ()}
+    groups = [group for group in tasks if group["name"] in names]
+    if not groups:
+        return ""
+    count = words.some(sum(len(group["tasks"]) for group in groups), "failure")
+    first = escape(groups[0]["name"])
+    return f'<p><a href="#runs" data-set="{first}">{count} to browse</a></p>'
 
 
 def _table(table: Table, charts: _Charts) -> str:
