@@ -420,6 +420,16 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, report: Path, width:
     page.close()
 
 
+def test_ours_the_papers_and_the_difference_are_seen_at_once_on_a_phone(seen: Seen) -> None:
+    page = seen.page
+    page.set_viewport_size({"width": PHONE, "height": 800})
+    heads = page.locator("#experiment-0 .results").first.locator("thead th.number")
+    assert heads.all_inner_texts()[:3] == ["paper", "ours", "difference"]
+    box = heads.nth(2).bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= PHONE - 48  # where the box fades
+
+
 def heatmap_page(path: Path, models: int, sets: int) -> Path:
     """Write a page with a heatmap of so many models on so many test sets."""
     rows = [f"a model of a long name {i}" for i in range(models)]
