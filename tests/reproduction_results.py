@@ -73,7 +73,12 @@ def original() -> dict[str, Any]:
         "The original",
         [table("Generalization of the baseline", ["baseline"], columns, cells)],
         trainings=[training],
-        tests={"karel/uniform-test": {"tasks": 2434, "dropped": 66}},
+        tests={
+            "karel/uniform-test": {"tasks": 2434, "dropped": 66, "beam": 64},
+            "karel/problems": {"tasks": 41, "dropped": 0, "beam": 8},
+            "karel/actions-test": {"tasks": 4000, "dropped": 0, "beam": 8},
+        },
+        tries=20_000,
         failures=[
             {
                 "model": "baseline",

@@ -194,7 +194,9 @@ def test_the_result_says_everything(result):
     for told in result["trainings"]:
         assert told["examples"] == SMOKE.steps * SMOKE.batch == told["distinct"]
         assert told["seconds"] > 0
-    assert result["tests"]["karel/msr-test"] == {"tasks": 48, "dropped": 0}
+    assert result["tests"]["karel/msr-test"] == {"tasks": 48, "dropped": 0, "beam": 4}
+    assert result["tests"]["karel/actions-test"]["beam"] == SMOKE.beam
+    assert result["tries"] == 20_000
     assert len(result["tests"]) == 3
     assert result["failures"]
     assert all(each["predicted"].startswith("DEF run m(") for each in result["failures"])

@@ -134,7 +134,12 @@ def test_whole_numbers_stay_whole_and_the_unit_is_said(page: Parsed) -> None:
 
 def test_the_head_says_what_was_run_on_what_and_how_long(page: Parsed) -> None:
     head = page.text.partition("In short")[0]
-    for text in ("23 of 27 run, 9 beside the paper’s", "11 min 6 s", "one GPU", "abc123"):
+    for text in (
+        "Cells of tables23 of 27 run, 9 beside the paper’s",
+        "11 min 6 s",
+        "one GPU",
+        "abc123",
+    ):
         assert text in head
     assert "4 min 51 s" in Parsed(reproduction_page([everything()[0]] * 2)).text, "shared, once"
     assert "a cell that was not run says so. The original test set of Karel is recreated" in head
@@ -153,6 +158,11 @@ def test_the_words_of_karel_are_told_where_it_is_shown(page: Parsed) -> None:
         assert word in head
     kinds = [attributes for name, attributes in page.elements if name == "details"]
     assert "open" not in kinds[0]
+    assert "on actions-test and on problems all pairs are shown, and none is held out" in head
+    assert "writes for a task: 64 on uniform-test, 8 elsewhere" in head
+    assert "none were found in 20,000 draws each; such programs are left out" in head
+    alike = everything()[0] | {"tests": {"karel/problems": {"tasks": 1, "dropped": 0, "beam": 4}}}
+    assert "a task: 4 on every test set" in Parsed(reproduction_page([alike])).text
     other = Parsed(reproduction_page([result("calculator", "C", [])]))
     assert "What the words mean" not in other.text
 
@@ -164,7 +174,7 @@ def test_what_was_trained_and_tested_is_told(page: Parsed) -> None:
         *("12,800", "2,048", "26,214,400", "13,107,200", "2", "1 to 5", "4 min 51 s"),
         "9f86d081884c",
     ]
-    assert page.tables["What it was tested on"][1] == ["karel/uniform-test", "2,434", "66"]
+    assert page.tables["What it was tested on"][1] == ["karel/uniform-test", "2,434", "66", "64"]
 
 
 def test_few_numbers_are_said_one_by_one() -> None:
@@ -580,6 +590,8 @@ def test_histograms_before_and_after_have_their_tables() -> None:
     assert found.names().count("b") == 0
     assert "90 %" in found.text
     assert "50 %" in found.text
+    assert "KL that is left, in nats" in found.text
+    assert "Homogenized is not uniform" not in found.text  # these were drawn, not homogenized
 
 
 def test_text_of_results_is_never_markup() -> None:
@@ -738,6 +750,9 @@ def test_the_whole_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     text = Parsed(html).text
     for part in ("karel/msr against karel/uniform", "homogenized by length", "Calculator"):
         assert part in text
+    worlds, _, arithmetic = text.rpartition("homogenized by length")
+    assert "Homogenized is not uniform. KL that is left" in arithmetic
+    assert "Homogenized is not uniform" not in worlds
     assert len(html) - len(vega()) < 6_000_000
 
 

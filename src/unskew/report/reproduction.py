@@ -14,6 +14,7 @@ from unskew.report import words
 from unskew.report.charts import Spec, comparison_chart
 from unskew.report.page import filled, json_in_script, resource, responsive
 from unskew.report.reproduction_charts import beside_chart, has_own, lines_chart, table_heatmap
+from unskew.report.reproduction_glossary import glossary
 from unskew.report.reproduction_tables import table_html, tests_html, trainings_html
 from unskew.report.reproduction_words import (
     LONGEST,
@@ -35,29 +36,12 @@ TITLE = "Synthetic Datasets for Neural Program Synthesis, reproduced"
 PAPER = "Shin et al., ICLR 2019"
 FULL = "full"
 LONGEST_NOTE = 1_000  # characters
+HOMOGENIZED = "homogenized"  # how the label of such data begins
 ABOUT = (
     "What the paper reports stands beside ours in the section of its experiment; a cell that was "
     "not run says so."
 )
 RECREATED = "The original test set of Karel is recreated: most of the original data is lost."
-GLOSSARY = {
-    "generalizes": "the first candidate program makes all six outputs, the held-out one too",
-    "original test set, msr-test": "programs and worlds like those of the original dataset",
-    "uniform worlds": "their size, share of walls and share of markers are drawn uniformly",
-    "r_wall-r_marker-counts, narrow": "the share of cells that are walls, the share that hold "
-    "markers, and how many these hold: G mostly one or two, U one to nine evenly, A mostly eight "
-    "or nine",
-    "covered": "the shown worlds together take every branch of the program",
-    "whole, passes, stream": "how the training set is gone through: many times over a set as large "
-    "as the original’s (whole), many times over a small one (passes), or as an endless stream, "
-    "where a model’s name says neither",
-    "baseline": "a model trained on data like the original’s",
-    "uniform": "a model trained on uniform worlds",
-    "augmented": "the baseline, with programs of actions alone added to its data",
-    "beyond": "not in the paper: streams homogenized by what a program has (nesting, size, "
-    "control flow), mixed with the data of the others; the longer one begins with weights that see "
-    "what a program changed",
-}
 BESIDE = (
     "A point on the dashed line is as the paper has it; above it ours is higher. Higher is not "
     "always the better reproduction: where the paper’s baseline breaks, ours may not."
@@ -105,7 +89,7 @@ def reproduction_page(
     charts = _Charts()
     parts = [
         *_head(results),
-        _glossary() if any(map(is_karel, results)) else "",
+        glossary(results) if any(map(is_karel, results)) else "",
         _contents(results, bool(tasks), bool(comparisons)),
         _in_short(results, charts),
         *(_experiment(i, result, tasks, charts) for i, result in enumerate(results)),
@@ -132,7 +116,7 @@ def _head(results: Sequence[Result]) -> Iterator[str]:
     beside = sum(cell["ours"] is not None and cell["paper"] is not None for cell in cells)
     facts = {
         "Experiments": str(len(results)),
-        "Numbers": f"{run:,} of {len(cells):,} run, {beside:,} beside the paper’s",
+        "Cells of tables": f"{run:,} of {len(cells):,} run, {beside:,} beside the paper’s",
         "Time": _time(results),
         "Hardware": _distinct(results, "hardware"),
         "Version": _distinct(results, "unskew"),
@@ -146,17 +130,6 @@ def _head(results: Sequence[Result]) -> Iterator[str]:
         if text
     )
     yield f'<dl class="facts">{terms}</dl>'
-
-
-def _glossary() -> str:
-    terms = "".join(
-        f"<div><dt>{escape(term)}</dt><dd>{escape(text)}</dd></div>"
-        for term, text in GLOSSARY.items()
-    )
-    return (
-        "<details><summary>What the words mean</summary>"
-        f'<dl class="glossary">{terms}</dl></details>'
-    )
 
 
 def _time(results: Sequence[Result]) -> str:
@@ -311,7 +284,9 @@ def _histograms(comparisons: Sequence[Comparison], charts: _Charts) -> Iterator[
     for comparison in comparisons:
         labels = (comparison.before.label, comparison.after.label)
         short = (words.shown(labels[0], 40), words.shown(labels[1], 40))
-        said = [" ".join(words.changes(comparison)), words.left(comparison)]
+        is_homogenized = labels[1].startswith(HOMOGENIZED)
+        left = words.left(comparison) if is_homogenized else words.kl_left(comparison)
+        said = [" ".join(words.changes(comparison)), left]
         yield f"<h3>{escape(short[0])} against {escape(short[1])}</h3>"
         yield "".join(f"<p>{escape(text)}</p>" for text in said)
         yield '<div class="histograms">'

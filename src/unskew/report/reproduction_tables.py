@@ -229,6 +229,7 @@ def tests_html(result: Result) -> str:
     columns: dict[str, Callable[[Mapping[str, Any]], str]] = {
         "tasks": lambda t: f"{t['tasks']:,}",
         "programs without valid worlds": lambda t: f"{t['dropped']:,}",
+        "beam": lambda t: f"{t['beam']:,}",
     }
     return _facts_table("What it was tested on", "test set", columns, tests)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unskew.domains.karel.judging import Share, wilson
+from unskew.domains.karel.sources import TRIES
 from unskew.experiments.karel.lab import TOLD, Exam, Lab
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import repeats
@@ -115,6 +116,7 @@ class Experiment:
                 for entry in found
             ],
             "tests": _tests(tables, entries),
+            "tries": TRIES,
         }
 
 
@@ -271,13 +273,13 @@ def _failures(
 def _tests(
     tables: Iterable[Table], entries: dict[str, list[dict[str, Any]]]
 ) -> dict[str, dict[str, int]]:
-    """Return how many tasks each test set has, and how many programs had no worlds."""
+    """Return how many tasks each test set has, how many programs had no worlds, and the beam."""
     tests = {}
     for model, exams in _wanted(tables).items():
         for entry in entries.get(model, []):
             for exam in exams:
                 if exam.shown is None and exam.key in entry["scores"]:
                     score = entry["scores"][exam.key]
-                    facts = {"tasks": score["tasks"], "dropped": score["dropped"]}
+                    facts = {name: score[name] for name in ("tasks", "dropped", "beam")}
                     tests[f"karel/{exam.test}"] = facts
     return tests
