@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.reproduction_results import ATTACK, cell, everything, hostile, result, table
+from tests.reproduction_results import ATTACK, cell, everything, hostile, passes, result, table
 from unskew.auditing import Audit, VariableAudit
 from unskew.domains.karel.problems import problems
 from unskew.domains.karel.syntax import parse, readable_lines
@@ -428,6 +428,28 @@ def test_ours_the_papers_and_the_difference_are_seen_at_once_on_a_phone(seen: Se
     box = heads.nth(2).bounding_box()
     assert box is not None
     assert box["x"] + box["width"] <= PHONE - 48  # where the box fades
+
+
+@pytest.mark.parametrize(("width", "across"), [(PHONE, 1), (768, 2), (1280, 3)])
+def test_panels_of_a_figure_wrap_and_share_a_legend(
+    browser: Browser, tmp_path: Path, width: int, across: int
+) -> None:
+    path = tmp_path / "panels.html"
+    path.write_text(reproduction_page([passes()]), encoding="utf-8")
+    page = opened(browser, path, width).page
+    assert not page.evaluate(OVERFLOW)
+    boxes = [panel.bounding_box() for panel in page.locator(".panels svg").all()]
+    assert len({box["x"] for box in boxes if box}) == across
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(500)
+        keys = page.locator(".legend span").all()
+        colours = [key.evaluate("(one) => getComputedStyle(one).backgroundColor") for key in keys]
+        for panel, lines in zip(page.locator(".panels svg").all(), (2, 2, 1), strict=True):
+            drawn = panel.locator(".mark-line path").all()
+            strokes = [line.evaluate("(one) => getComputedStyle(one).stroke") for line in drawn]
+            assert strokes == colours[-lines:]
+    page.close()
 
 
 def heatmap_page(path: Path, models: int, sets: int) -> Path:

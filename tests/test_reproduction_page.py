@@ -13,7 +13,16 @@ import numpy as np
 import pytest
 import vl_convert
 
-from tests.reproduction_results import ATTACK, SETS, cell, everything, hostile, result, table
+from tests.reproduction_results import (
+    ATTACK,
+    SETS,
+    cell,
+    everything,
+    hostile,
+    passes,
+    result,
+    table,
+)
 from unskew.auditing import Audit, VariableAudit
 from unskew.domains.karel.interpreter import Status
 from unskew.domains.karel.problems import problems
@@ -25,7 +34,13 @@ from unskew.experiments import pages
 from unskew.report.charts import theme
 from unskew.report.page import vega
 from unskew.report.reproduction import reproduction_page
-from unskew.report.reproduction_charts import GREY, beside_chart, lines_chart, table_heatmap
+from unskew.report.reproduction_charts import (
+    GREY,
+    beside_chart,
+    lines_chart,
+    panels,
+    table_heatmap,
+)
 from unskew.report.reproduction_words import duration, sentences, signed
 
 ROOT = Path(__file__).parents[1]
@@ -199,10 +214,36 @@ def test_many_numbers_are_said_row_by_row() -> None:
     ]
     html = reproduction_page(everything())
     assert "<li>By set<ul><li>baseline: 3 of 3 higher" in html
-    (alone,) = sentences(everything()[2])
-    assert "\n" not in alone
-    assert "14 numbers of ours, from 10 % (narrow .05/.85 G / .05/.85 G) to 72 %" in alone
-    assert "no number of the paper's stands beside them" in alone
+
+
+def test_what_was_found_is_said_where_the_paper_has_no_numbers() -> None:
+    """A table's own sentence; or its rows, lines by their ends and others by their extremes."""
+    (said,) = sentences(everything()[2])
+    assert said.split("\n")[:3] == [
+        "Model × test set",
+        "narrow .05/.85 G: from 10 % (.05/.85 G) to 13 % (.25/.65 G).",
+        "narrow .05/.85 U: from 30 % (.05/.85 G) to 33 % (.25/.65 G).",
+    ]
+    cells = [cell("a", "stream", None, 68.26), cell("a", "32", None, 12.64)]
+    cells += [cell("a", "64", None, 99.0), cell("b", "64", None, 5.0)]
+    one = table("By size", ["a", "b"], ["32", "64", "stream"], cells, form="lines")
+    (said,) = sentences(result("x", "X", [one]))
+    assert said.split("\n") == [
+        "By size",
+        "a: 12.6 % with 32, 68.3 % with stream.",
+        "b: 5.0 % with 64.",
+    ]
+    loss = one | {"form": "heatmap", "unit": "nats a token", "title": "Loss"}
+    assert "\na: from 12.64 (32) to 99.00 (64).\nb: 5.00 (64)." in next(
+        sentences(result("x", "X", [loss]))
+    )
+    found = one | {"found": "The worst <b>cell</b>: a 12.6 on 32."}
+    text = Parsed(reproduction_page([result("x", "X", [found])])).text
+    assert "By size: The worst <b>cell</b>: a 12.6 on 32." in text
+    nothing = found | {"cells": [cell("a", "32", None, None)]}
+    assert list(sentences(result("x", "X", [nothing]))) == [
+        "By size: Not run: 1 of 1 cell (a / 32)."
+    ]
 
 
 def shown(one: dict[str, Any]) -> Parsed:
@@ -421,6 +462,41 @@ def test_lines_of_shares_go_up_to_all_of_them_on_every_chart() -> None:
         drawn = lines_chart(table("T", ["a"], ["1", "2"], cells, form="lines") | {"unit": unit})
         domain = drawn["layer"][0]["encoding"]["y"]["scale"].get("domain")
         assert domain == ([0, high] if high else None)
+
+
+def test_lines_say_what_is_along_their_axis() -> None:
+    cells = [cell("a", column, None, 20.0) for column in ("1", "2")]
+    one = table("T", ["a"], ["1", "2"], cells, form="lines")
+    assert lines_chart(one)["encoding"]["x"]["title"] is None
+    titled = lines_chart(one | {"sides": ["model", "pairs shown"]})
+    assert ">pairs shown<" in vl_convert.vegalite_to_svg(titled, config=theme(dark=False))
+
+
+def test_tables_of_one_figure_are_drawn_together() -> None:
+    """A panel for each row, a line for each table, in the same colours and to the same height."""
+    drawn = panels(passes()["tables"])
+    assert list(drawn) == ["msr-test", "uniform-test", "narrow-test"]
+    looks = [spec["layer"][0]["encoding"] for spec in drawn.values()]
+    assert [look["y"]["scale"] for look in looks] == [{"domain": [0, 100]}] * 3
+    colours = [look["color"]["scale"]["domain"] for look in looks]
+    assert colours == [["trained on like the original", "trained on uniform"]] * 3
+    svgs = [vl_convert.vegalite_to_svg(s, config=theme(dark=False)) for s in drawn.values()]
+    blue = theme(dark=False)["range"]["category"][1]
+    lines = [re.findall(r'"line mark"[^>]*stroke="(.*?)"', svg) for svg in svgs]
+    assert [len(each) for each in lines] == [2, 2, 1]  # nothing of the first was run there
+    assert [each[-1] for each in lines] == [blue] * 3
+    assert all(">32<" in svg and ">400 passes<" in svg for svg in svgs)
+    page = Parsed(reproduction_page([passes()]))
+    assert {"By size, like the original", "By size, uniform"} <= page.tables.keys()
+    text = page.text.partition("What of karel-passes?")[2]
+    assert text.count("The numbers as a table, trained on") == 2
+    assert text.count("narrow-test") == 1 + 2  # the panel, and both tables
+    assert "3 cells not run." in text
+    assert page.names().count("h3") == 1
+    keys = [attributes.get("style") for name, attributes in page.elements if name == "span"]
+    assert [key for key in keys if key] == [f"background: var(--series-{i})" for i in (0, 1)]
+    nothing = [one | {"cells": []} for one in passes()["tables"]]
+    assert "panels" not in str(Parsed(reproduction_page([result("x", "X", nothing)])).elements)
 
 
 def test_times_of_models_that_were_trained_side_by_side_are_said_to_be_added_up() -> None:

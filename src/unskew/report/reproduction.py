@@ -6,14 +6,21 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import groupby
 from typing import Any
 
 from unskew.auditing import Comparison
 from unskew.errors import UnskewError
 from unskew.report import words
-from unskew.report.charts import Spec, comparison_chart
+from unskew.report.charts import Spec, comparison_chart, theme
 from unskew.report.page import filled, json_in_script, resource, responsive
-from unskew.report.reproduction_charts import beside_chart, has_own, lines_chart, table_heatmap
+from unskew.report.reproduction_charts import (
+    beside_chart,
+    has_own,
+    lines_chart,
+    panels,
+    table_heatmap,
+)
 from unskew.report.reproduction_glossary import glossary
 from unskew.report.reproduction_tables import table_html, tests_html, trainings_html
 from unskew.report.reproduction_words import (
@@ -25,6 +32,7 @@ from unskew.report.reproduction_words import (
     check_result,
     duration,
     is_karel,
+    label,
     not_run,
     sentences,
     to_run,
@@ -100,7 +108,7 @@ def reproduction_page(
         "unskew: the paper, reproduced",
         "\n".join(parts),
         charts.specs,
-        resource("reproduction.css").strip(),
+        f"{resource('reproduction.css').strip()}\n{_series_style()}",
         resource("reproduction.js").strip(),
     )
 
@@ -221,7 +229,7 @@ def _experiment(
     scale = words.shown(str(result.get("scale", FULL)), 20)
     about = f"{of_paper} · {scale} scale · {duration(result['seconds'])}"
     question = words.shown(str(result.get("question") or ""), 400) if result.get("question") else ""
-    tables = "\n".join(_table(table, charts) for table in result["tables"])
+    tables = "\n".join(_tables(result, charts))
     return (
         f'<section id="experiment-{number}" aria-labelledby="title-{number}">'
         f'<h2 id="title-{number}">{_title(result)}</h2>'
@@ -241,16 +249,40 @@ def _browse(result: Result, tasks: Sequence[dict[str, Any]]) -> str:
     return f'<p><a href="#runs" data-set="{first}">{count} to browse</a></p>'
 
 
+def _tables(result: Result, charts: _Charts) -> Iterator[str]:
+    """Return the tables of a result, those of one figure together."""
+    for figure, group in groupby(result["tables"], lambda table: table.get("figure") or ""):
+        tables = list(group)
+        if figure:
+            yield _figure(figure, tables, charts)
+        else:
+            yield from (_table(table, charts) for table in tables)
+
+
+def _figure(title: str, tables: Sequence[Table], charts: _Charts) -> str:
+    drawn = "".join(
+        f"<div><h4>{escape(words.shown(row, LONGEST))}</h4>{charts.add(spec)}</div>"
+        for row, spec in panels(tables).items()
+    )
+    colours = len(theme(dark=False)["range"]["category"])
+    names = [escape(label(table)) for table in tables]
+    keys = "".join(
+        f'<li><span style="background: var(--series-{i % colours})"></span>{name}</li>'
+        for i, name in enumerate(names)
+    )
+    legend = f'<ul class="legend">{keys}</ul><div class="panels">{drawn}</div>' if drawn else ""
+    numbers = "".join(
+        _numbers(table, f", {name}") for table, name in zip(tables, names, strict=True)
+    )
+    return f"{_heading(title)}{''.join(map(_notes, tables))}{legend}{numbers}"
+
+
 def _table(table: Table, charts: _Charts) -> str:
-    heading = f"<h3>{escape(words.shown(table['title'], LONGEST))}</h3>"
-    missing = not_run(table)
-    note = f'<p class="doc">{words.some(len(missing), "cell")} not run.</p>' if missing else ""
-    if table.get("note"):
-        note += f"<p>{escape(words.shown(str(table['note']), LONGEST_NOTE))}</p>"
-    if not any(cell["ours"] or cell["paper"] is not None for cell in table["cells"]):
-        return heading + note  # there is no number in it
+    above = _heading(table["title"]) + _notes(table)
+    if not _has_number(table):
+        return above
     if table["form"] == "table":
-        return heading + note + table_html(table)
+        return above + table_html(table)
     if all(cell["ours"] is None for cell in table["cells"]):
         drawn = ""  # there is nothing to draw yet
     elif table["form"] == "heatmap":
@@ -261,10 +293,39 @@ def _table(table: Table, charts: _Charts) -> str:
         drawn = charts.add(lines_chart(table))
         if any(cell["paper"] is not None for cell in table["cells"]):
             drawn = f'<p class="note">{DASHED}</p>{drawn}'
-    return (
-        f"{heading}{note}{drawn}<details><summary>The numbers as a table</summary>"
-        f"{table_html(table)}</details>"
+    return f"{above}{drawn}{_numbers(table)}"
+
+
+def _heading(title: str) -> str:
+    return f"<h3>{escape(words.shown(title, LONGEST))}</h3>"
+
+
+def _has_number(table: Table) -> bool:
+    return any(cell["ours"] or cell["paper"] is not None for cell in table["cells"])
+
+
+def _notes(table: Table) -> str:
+    """Say how much of a table was not run, and what is to be known of it."""
+    missing = not_run(table)
+    said = f'<p class="doc">{words.some(len(missing), "cell")} not run.</p>' if missing else ""
+    if table.get("note"):
+        said += f"<p>{escape(words.shown(str(table['note']), LONGEST_NOTE))}</p>"
+    return said
+
+
+def _numbers(table: Table, which: str = "") -> str:
+    if not _has_number(table):
+        return ""
+    return f"<details><summary>The numbers as a table{which}</summary>{table_html(table)}</details>"
+
+
+def _series_style() -> str:
+    """Name the colours of lines as charts have them, for a legend outside of these."""
+    light, dark = (
+        " ".join(f"--series-{i}: {colour};" for i, colour in enumerate(look["range"]["category"]))
+        for look in (theme(dark=False), theme(dark=True))
     )
+    return f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
 
 
 def _player(tasks: Sequence[dict[str, Any]]) -> str:

@@ -15,6 +15,7 @@ from unskew.report.reproduction_words import (
     difference,
     interval,
     is_karel,
+    label,
     missing,
     number,
     seeds,
@@ -22,6 +23,7 @@ from unskew.report.reproduction_words import (
 )
 
 FONT_SIZE = 12
+PANEL = 180  # pixels, the height of a small chart
 OURS, PAPER = "ours", "the paper's"
 NONE = "–"
 TRAINED_AND_TESTED = ("trained on", "tested on")  # sides of a table whose diagonal is a model's own
@@ -113,8 +115,28 @@ def has_own(table: Table) -> bool:
     return any(cell["ours"] is not None for cell in own)
 
 
-def lines_chart(table: Table) -> Spec:
-    """Draw a table as lines, its columns along x; the paper's are grey and dashed, each once."""
+def panels(tables: Sequence[Table]) -> dict[str, Spec]:
+    """Draw tables together: a small chart for each row that was run, with a line for each table."""
+    labels = [label(table) for table in tables]
+    drawn = {}
+    for row in dict.fromkeys(row for table in tables for row in table["rows"]):
+        cells = [
+            cell | {"row": label(table)}
+            for table in tables
+            for cell in table["cells"]
+            if cell["row"] == row
+        ]
+        if any(cell["ours"] is not None for cell in cells):
+            whole = {**tables[0], "title": row, "rows": labels, "cells": cells}
+            drawn[row] = lines_chart(whole, has_legend=False) | {"height": PANEL}
+    return drawn
+
+
+def lines_chart(table: Table, *, has_legend: bool = True) -> Spec:
+    """Draw a table as lines, its columns along x; the paper's are grey and dashed, each once.
+
+    Without a legend every row has its colour, also one that was not run.
+    """
     rows = _rows(table)
     ours = [row | {"whose": OURS, "value": row["ours"]} for row in rows if row["ours"] is not None]
     names = [name for name in table["rows"] if any(row["row"] == name for row in ours)]
@@ -122,8 +144,9 @@ def lines_chart(table: Table) -> Spec:
     scale = _scale(table)
     y: Spec = {"type": "quantitative", "scale": scale, "title": table["unit"]}
     y["axis"] = {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE, "tickCount": 5}
-    color = {"field": "row", "type": "nominal", "scale": {"domain": names}}
-    color["legend"] = _legend(columns=_columns(names))
+    color: Spec = {"field": "row", "type": "nominal"}
+    color["scale"] = {"domain": names if has_legend else list(table["rows"])}
+    color["legend"] = _legend(columns=_columns(names)) if has_legend else None
     layers: list[Spec] = [
         {
             "transform": [{"filter": "datum.whose == 'ours'"}],
@@ -153,14 +176,28 @@ def lines_chart(table: Table) -> Spec:
                 "field": "column",
                 "type": "ordinal",
                 "sort": None,
-                "title": None,
+                "title": _of_columns(table),
                 "scale": {"domain": table["columns"]},
-                "axis": label_axis(table["columns"]) | {"labelFontSize": FONT_SIZE},
+                "axis": _column_axis(table["columns"]),
             },
         },
         "layer": [*layers, *(_paper_layers(paper, y) if paper else [])],
         "config": BELOW,
     }
+
+
+def _of_columns(table: Table) -> str | None:
+    """Return what the columns of a table are, where it says so."""
+    return str(table["sides"][1]) if table.get("sides") else None
+
+
+def _column_axis(columns: Sequence[str]) -> Spec:
+    """Set what is in brackets below the rest, which takes less room than to slant both."""
+    axis = label_axis(columns) | {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE}
+    if not any(column.endswith(")") for column in columns):
+        return axis
+    lines = "split(replace(datum.label, /[)]$/, ''), ' (')"
+    return axis | {"labelExpr": lines, "labelAngle": 0, "labelOverlap": False, "labelFontSize": 10}
 
 
 def _scale(table: Table) -> Spec:
@@ -188,17 +225,17 @@ def _papers(names: Sequence[str], rows: Sequence[Spec]) -> Iterator[_Series]:
         short = name.partition(",")[0]
         if not own or found.get(short) == series:
             continue
-        label = short if short not in found else name
-        found[label] = series
-        yield _Series(label, name, own)
+        told = short if short not in found else name
+        found[told] = series
+        yield _Series(told, name, own)
 
 
 def _paper_points(table: Table, rows: Sequence[Spec]) -> Iterator[Spec]:
     """Return the points of the paper's lines."""
     for series in _papers(table["rows"], rows):
         for row in series.rows:
-            label = f"paper: {series.name}"
-            yield row | {"whose": PAPER, "value": row["paper"], "series": label}
+            point = {"whose": PAPER, "value": row["paper"]}
+            yield row | point | {"series": f"paper: {series.name}"}
 
 
 def _paper_layers(points: Sequence[Spec], y: Spec) -> list[Spec]:
