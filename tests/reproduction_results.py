@@ -73,7 +73,12 @@ def original() -> dict[str, Any]:
         "The original",
         [table("Generalization of the baseline", ["baseline"], columns, cells)],
         trainings=[training],
-        tests={"karel/uniform-test": {"tasks": 2434, "dropped": 66}},
+        tests={
+            "karel/uniform-test": {"tasks": 2434, "dropped": 66, "beam": 64},
+            "karel/problems": {"tasks": 41, "dropped": 0, "beam": 8},
+            "karel/actions-test": {"tasks": 4000, "dropped": 0, "beam": 8},
+        },
+        tries=20_000,
         failures=[
             {
                 "model": "baseline",
@@ -113,6 +118,23 @@ def matrix() -> dict[str, Any]:
     return result("karel-narrow-training", "Narrow training", [heat], section="")
 
 
+def passes() -> dict[str, Any]:
+    """Return two tables of one figure; of its last row only the second was run."""
+    sizes = ["32 (400 passes)", "64 (200 passes)", "stream"]
+    rows = ["msr-test", "uniform-test", "narrow-test"]
+    tables = []
+    for kind in ("like the original", "uniform"):
+        cells = [
+            cell(row, size, None, None if (i, kind[0]) == (2, "l") else 10.0 * i + j)
+            for i, row in enumerate(rows)
+            for j, size in enumerate(sizes)
+        ]
+        more = {"form": "lines", "figure": "By size", "label": f"trained on {kind}"}
+        more["sides"] = ["tested on", "examples in the set"]
+        tables.append(table(f"By size, {kind}", rows, sizes, cells, **more))
+    return result("karel-passes", "Why it breaks", tables, section="")
+
+
 def problems() -> dict[str, Any]:
     rows = ["baseline", "uniform"]
     cells = [
@@ -137,6 +159,14 @@ def hostile() -> list[dict[str, Any]]:
         table(f"title {ATTACK}", rows, columns, cells, form=form, unit=f"unit {ATTACK}")
         for form in forms
     ]
+    drawn: dict[str, Any] = {
+        "form": "lines",
+        "figure": ATTACK,
+        "label": ATTACK,
+        "sides": [ATTACK, ATTACK],
+    }
+    drawn |= {"found": ATTACK, "unit": f"unit {ATTACK}"}
+    tables.append(table(f"title {ATTACK}", rows, columns, cells, **drawn))
     training = original()["trainings"][0] | {"name": ATTACK, "data": ATTACK, "hash": ATTACK}
     return [
         result(

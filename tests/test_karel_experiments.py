@@ -194,7 +194,9 @@ def test_the_result_says_everything(result):
     for told in result["trainings"]:
         assert told["examples"] == SMOKE.steps * SMOKE.batch == told["distinct"]
         assert told["seconds"] > 0
-    assert result["tests"]["karel/msr-test"] == {"tasks": 48, "dropped": 0}
+    assert result["tests"]["karel/msr-test"] == {"tasks": 48, "dropped": 0, "beam": 4}
+    assert result["tests"]["karel/actions-test"]["beam"] == SMOKE.beam
+    assert result["tries"] == 20_000
     assert len(result["tests"]) == 3
     assert result["failures"]
     assert all(each["predicted"].startswith("DEF run m(") for each in result["failures"])
@@ -417,6 +419,49 @@ def test_models_of_narrow_worlds_and_those_beside_them_are_trained_alike():
 
 def score_of(hits, n, **more):
     return {"shares": {"generalizes": {"hits": hits, "n": n}}, "by": {}, **more}
+
+
+def test_sizes_of_training_sets_say_how_often_they_are_gone_through():
+    tables = load_experiment("karel-passes").tables(FULL)
+    columns = list(dict.fromkeys(cell.column for table in tables for cell in table.cells))
+    assert columns == [
+        "32,768 (400 passes)",
+        "131,072 (100 passes)",
+        "524,288 (25 passes)",
+        "stream",
+    ]
+    assert len({table.figure for table in tables}) == 1
+    assert len({table.label for table in tables}) == len(tables) == 2
+    for table in tables:
+        for cell in table.cells:
+            assert cell.model.split()[1] == cell.column.split()[0]
+
+
+def test_what_lies_along_the_axis_of_lines_is_named():
+    along = {
+        name: table.sides[1]
+        for name in KAREL
+        for table in load_experiment(name).tables(FULL)
+        if table.form == "lines"
+    }
+    assert along == {
+        "karel-actions": "actions in the program",
+        "karel-grids": "pairs shown",
+        "karel-passes": "examples in the training set",
+    }
+
+
+def test_what_was_found_is_told_with_what_the_paper_says():
+    lab = Lab("full", Path(__file__).parents[1] / "results" / "karel")
+    (table,) = load_experiment("karel-narrow-training").run(lab, only=["none"])["tables"]
+    assert table["found"].startswith("Of those run: ")
+    assert "60 to 70 %" in table["found"]
+    assert "begin with weights" not in table["found"]
+    for text in ("Of those run: ", "60 to 70 %", "begin with weights"):
+        assert text in table["note"]
+    worst, _, losses = load_experiment("karel-beyond").run(lab, only=["none"])["tables"]
+    assert worst["found"].startswith("The worst cell of each")
+    assert "found" not in losses
 
 
 def test_numbers_of_several_seeds_have_the_wider_interval():

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.reproduction_results import ATTACK, cell, everything, hostile, result, table
+from tests.reproduction_results import ATTACK, cell, everything, hostile, passes, result, table
 from unskew.auditing import Audit, VariableAudit
 from unskew.domains.karel.problems import problems
 from unskew.domains.karel.syntax import parse, readable_lines
@@ -269,6 +269,22 @@ def test_tasks_and_test_sets_can_be_browsed(seen: Seen) -> None:
     assert len(page.query_selector_all(".programs .program")) == 1
 
 
+def test_a_link_to_failures_chooses_them(browser: Browser, tmp_path: Path) -> None:
+    groups = [pages.problem_tasks(), *pages.failure_tasks(everything())]
+    path = tmp_path / "linked.html"
+    path.write_text(reproduction_page(everything(), groups), encoding="utf-8")
+    page = opened(browser, path).page
+    page.click("#next-task")
+    link = page.get_by_text("2 failures to browse")
+    link.click()
+    assert page.url.endswith("#runs")
+    chosen = page.locator("#choose-set option:checked").inner_text()
+    assert chosen == "baseline on karel/problems (2)"
+    assert page.inner_text("#which-task").startswith("1 of 2")
+    assert link.get_attribute("href") == "#runs"  # without a script, too
+    page.close()
+
+
 def test_the_player_plays_and_pauses(seen: Seen) -> None:
     page = seen.page
     page.select_option("#choose-set", index=1)
@@ -323,6 +339,39 @@ def test_the_keyboard_does_everything(seen: Seen) -> None:
     assert seen.tick().startswith("0 of")
 
 
+def focused(page: Page) -> str:
+    return str(page.evaluate("document.activeElement.id"))
+
+
+def test_a_button_that_has_nothing_to_do_keeps_the_focus(seen: Seen) -> None:
+    """At the first and the last tick and task; the keys go on, and pressing it does nothing."""
+    page = seen.page
+    for key, button, back in (("End", "forward", "ArrowLeft"), ("Home", "back", "ArrowRight")):
+        page.focus("#stage")
+        page.keyboard.press(key)
+        page.keyboard.press(back)  # one tick from the end
+        page.focus(f"#{button}")
+        page.keyboard.press("Enter")
+        ended = seen.tick()
+        assert page.get_attribute(f"#{button}", "aria-disabled") == "true"
+        page.keyboard.press("Enter")
+        assert (focused(page), seen.tick()) == (button, ended)
+        page.keyboard.press(back)
+        assert (focused(page), seen.tick() == ended) == (button, False)
+    page.focus("#reset")
+    page.keyboard.press("Enter")
+    assert (focused(page), seen.tick().partition(" ")[0]) == ("reset", "0")
+    for button, task in (("next-task", "3 of 3"), ("previous-task", "1 of 3")):
+        page.focus(f"#{button}")
+        for _ in range(4):
+            page.keyboard.press("Enter")
+        assert focused(page) == button
+        assert page.inner_text("#which-task").startswith(task)
+        page.keyboard.press("ArrowRight")
+        assert seen.tick().startswith("1 of")
+    assert page.evaluate("document.querySelectorAll('button:disabled').length") == 0
+
+
 def test_every_control_is_reached_by_tab_and_seen_to_be(seen: Seen) -> None:
     page = seen.page
     page.click("#forward")
@@ -340,8 +389,8 @@ def test_every_control_is_reached_by_tab_and_seen_to_be(seen: Seen) -> None:
         )
         page.keyboard.press("Tab")
     names = [name for name, _ in reached]
-    wanted = ["choose-set", "next-task", "pair", "reset", "back", "play", "tick", "speed", "stage"]
-    assert [name for name in names if name in wanted] == wanted
+    tasks, ticks = ["previous-task", "next-task"], ["reset", "back", "play", "forward", "tick"]
+    assert names == ["choose-set", *tasks, "pair", *ticks, "speed", "stage"]
     assert all(outlined for _, outlined in reached)
 
 
@@ -368,6 +417,38 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, report: Path, width:
     assert any(scrolls)  # what was trained, in all its columns
     page.wait_for_timeout(100)
     assert [box.evaluate("(one) => one.tabIndex === 0") for box in boxes] == scrolls
+    page.close()
+
+
+def test_ours_the_papers_and_the_difference_are_seen_at_once_on_a_phone(seen: Seen) -> None:
+    page = seen.page
+    page.set_viewport_size({"width": PHONE, "height": 800})
+    heads = page.locator("#experiment-0 .results").first.locator("thead th.number")
+    assert heads.all_inner_texts()[:3] == ["paper", "ours", "difference"]
+    box = heads.nth(2).bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= PHONE - 48  # where the box fades
+
+
+@pytest.mark.parametrize(("width", "across"), [(PHONE, 1), (768, 2), (1280, 3)])
+def test_panels_of_a_figure_wrap_and_share_a_legend(
+    browser: Browser, tmp_path: Path, width: int, across: int
+) -> None:
+    path = tmp_path / "panels.html"
+    path.write_text(reproduction_page([passes()]), encoding="utf-8")
+    page = opened(browser, path, width).page
+    assert not page.evaluate(OVERFLOW)
+    boxes = [panel.bounding_box() for panel in page.locator(".panels svg").all()]
+    assert len({box["x"] for box in boxes if box}) == across
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(500)
+        keys = page.locator(".legend span").all()
+        colours = [key.evaluate("(one) => getComputedStyle(one).backgroundColor") for key in keys]
+        for panel, lines in zip(page.locator(".panels svg").all(), (2, 2, 1), strict=True):
+            drawn = panel.locator(".mark-line path").all()
+            strokes = [line.evaluate("(one) => getComputedStyle(one).stroke") for line in drawn]
+            assert strokes == colours[-lines:]
     page.close()
 
 

@@ -13,7 +13,16 @@ import numpy as np
 import pytest
 import vl_convert
 
-from tests.reproduction_results import ATTACK, SETS, cell, everything, hostile, result, table
+from tests.reproduction_results import (
+    ATTACK,
+    SETS,
+    cell,
+    everything,
+    hostile,
+    passes,
+    result,
+    table,
+)
 from unskew.auditing import Audit, VariableAudit
 from unskew.domains.karel.interpreter import Status
 from unskew.domains.karel.problems import problems
@@ -25,7 +34,13 @@ from unskew.experiments import pages
 from unskew.report.charts import theme
 from unskew.report.page import vega
 from unskew.report.reproduction import reproduction_page
-from unskew.report.reproduction_charts import GREY, beside_chart, lines_chart, table_heatmap
+from unskew.report.reproduction_charts import (
+    GREY,
+    beside_chart,
+    lines_chart,
+    panels,
+    table_heatmap,
+)
 from unskew.report.reproduction_words import duration, sentences, signed
 
 ROOT = Path(__file__).parents[1]
@@ -82,21 +97,21 @@ def page() -> Parsed:
     return Parsed(reproduction_page(everything()))
 
 
-def test_the_paper_ours_the_interval_and_the_difference_stand_side_by_side(page: Parsed) -> None:
+def test_the_paper_ours_the_difference_and_the_interval_stand_side_by_side(page: Parsed) -> None:
     rows = page.tables["Generalization of the baseline"]
     assert rows[0] == ["", "baseline"]
-    assert rows[1] == ["paper", "ours", "95 % interval", "difference", "common programs"]
-    assert rows[2] == ["original test set", "73.52", "77.96", SEEDS, "+4.44", "–"]
-    assert rows[3] == ["uniform test set", "27.90", "50.66", "49.66 to 51.66", "+22.76", "52.80"]
+    assert rows[1] == ["paper", "ours", "difference", "95 % interval", "common programs"]
+    assert rows[2] == ["original test set", "73.52", "77.96", "+4.44", SEEDS, "–"]
+    assert rows[3] == ["uniform test set", "27.90", "50.66", "+22.76", "49.66 to 51.66", "52.80"]
     assert {"+4.44", "+22.76"} <= page.bold  # the paper's number lies outside the interval
 
 
 def test_models_stand_side_by_side_and_what_was_not_run_says_so(page: Parsed) -> None:
     rows = page.tables["By set"]
     assert rows[0] == ["", "baseline", "uniform"]
-    assert rows[2][:5] == [".05/.85 G", "24.30", "47.93", "46.93 to 48.93", "+23.63"]
-    assert rows[2][5:] == ["69.37", "68.40", "67.40 to 69.40", "−0.97"]
-    assert rows[4] == [".05/.85 A", "0.04", "not run", "68.99", "69.00", "68.00 to 70.00", "+0.01"]
+    assert rows[2][:5] == [".05/.85 G", "24.30", "47.93", "+23.63", "46.93 to 48.93"]
+    assert rows[2][5:] == ["69.37", "68.40", "−0.97", "67.40 to 69.40"]
+    assert rows[4] == [".05/.85 A", "0.04", "not run", "68.99", "69.00", "+0.01", "68.00 to 70.00"]
     assert rows[5][-2:] == ["63.25", "not run"]
     assert "−0.97" not in page.bold
     assert "2 cells not run." in page.text
@@ -134,7 +149,12 @@ def test_whole_numbers_stay_whole_and_the_unit_is_said(page: Parsed) -> None:
 
 def test_the_head_says_what_was_run_on_what_and_how_long(page: Parsed) -> None:
     head = page.text.partition("In short")[0]
-    for text in ("23 of 27 run, 9 beside the paper’s", "11 min 6 s", "one GPU", "abc123"):
+    for text in (
+        "Cells of tables23 of 27 run, 9 beside the paper’s",
+        "11 min 6 s",
+        "one GPU",
+        "abc123",
+    ):
         assert text in head
     assert "4 min 51 s" in Parsed(reproduction_page([everything()[0]] * 2)).text, "shared, once"
     assert "a cell that was not run says so. The original test set of Karel is recreated" in head
@@ -153,6 +173,11 @@ def test_the_words_of_karel_are_told_where_it_is_shown(page: Parsed) -> None:
         assert word in head
     kinds = [attributes for name, attributes in page.elements if name == "details"]
     assert "open" not in kinds[0]
+    assert "on actions-test and on problems all pairs are shown, and none is held out" in head
+    assert "writes for a task: 64 on uniform-test, 8 elsewhere" in head
+    assert "none were found in 20,000 draws each; such programs are left out" in head
+    alike = everything()[0] | {"tests": {"karel/problems": {"tasks": 1, "dropped": 0, "beam": 4}}}
+    assert "a task: 4 on every test set" in Parsed(reproduction_page([alike])).text
     other = Parsed(reproduction_page([result("calculator", "C", [])]))
     assert "What the words mean" not in other.text
 
@@ -164,7 +189,7 @@ def test_what_was_trained_and_tested_is_told(page: Parsed) -> None:
         *("12,800", "2,048", "26,214,400", "13,107,200", "2", "1 to 5", "4 min 51 s"),
         "9f86d081884c",
     ]
-    assert page.tables["What it was tested on"][1] == ["karel/uniform-test", "2,434", "66"]
+    assert page.tables["What it was tested on"][1] == ["karel/uniform-test", "2,434", "66", "64"]
 
 
 def test_few_numbers_are_said_one_by_one() -> None:
@@ -189,10 +214,36 @@ def test_many_numbers_are_said_row_by_row() -> None:
     ]
     html = reproduction_page(everything())
     assert "<li>By set<ul><li>baseline: 3 of 3 higher" in html
-    (alone,) = sentences(everything()[2])
-    assert "\n" not in alone
-    assert "14 numbers of ours, from 10 % (narrow .05/.85 G / .05/.85 G) to 72 %" in alone
-    assert "no number of the paper's stands beside them" in alone
+
+
+def test_what_was_found_is_said_where_the_paper_has_no_numbers() -> None:
+    """A table's own sentence; or its rows, lines by their ends and others by their extremes."""
+    (said,) = sentences(everything()[2])
+    assert said.split("\n")[:3] == [
+        "Model × test set",
+        "narrow .05/.85 G: from 10 % (.05/.85 G) to 13 % (.25/.65 G).",
+        "narrow .05/.85 U: from 30 % (.05/.85 G) to 33 % (.25/.65 G).",
+    ]
+    cells = [cell("a", "stream", None, 68.26), cell("a", "32", None, 12.64)]
+    cells += [cell("a", "64", None, 99.0), cell("b", "64", None, 5.0)]
+    one = table("By size", ["a", "b"], ["32", "64", "stream"], cells, form="lines")
+    (said,) = sentences(result("x", "X", [one]))
+    assert said.split("\n") == [
+        "By size",
+        "a: 12.6 % with 32, 68.3 % with stream.",
+        "b: 5.0 % with 64.",
+    ]
+    loss = one | {"form": "heatmap", "unit": "nats a token", "title": "Loss"}
+    assert "\na: from 12.64 (32) to 99.00 (64).\nb: 5.00 (64)." in next(
+        sentences(result("x", "X", [loss]))
+    )
+    found = one | {"found": "The worst <b>cell</b>: a 12.6 on 32."}
+    text = Parsed(reproduction_page([result("x", "X", [found])])).text
+    assert "By size: The worst <b>cell</b>: a 12.6 on 32." in text
+    nothing = found | {"cells": [cell("a", "32", None, None)]}
+    assert list(sentences(result("x", "X", [nothing]))) == [
+        "By size: Not run: 1 of 1 cell (a / 32)."
+    ]
 
 
 def shown(one: dict[str, Any]) -> Parsed:
@@ -241,11 +292,11 @@ def test_every_seed_is_shown_in_the_table_and_over_the_heatmap() -> None:
     ]
     one = table("Seeds", ["baseline"], ["a", "b"], cells, form="heatmap")
     rows = shown(one).tables["Seeds"]
-    assert rows[2][3] == "−29.35 to 70.65 seeds 0.40, 40.90"
-    assert rows[3][3] == "19.65 to 21.65"
+    assert rows[2][4] == "−29.35 to 70.65 seeds 0.40, 40.90"
+    assert rows[3][4] == "19.65 to 21.65"
     spec = table_heatmap(one)
     tips = {tip.get("title", tip["field"]): tip["field"] for tip in spec["encoding"]["tooltip"]}
-    first, second = spec["data"]["values"]
+    first, second, *_ = spec["data"]["values"]
     assert first[tips["seeds"]] == "0.40, 40.90"
     assert second[tips["seeds"]] == "–"
     assert first[tips["95 % interval"]] == "−29.35 to 70.65"
@@ -284,8 +335,8 @@ def test_a_number_without_an_interval_has_a_dash() -> None:
     one = table("Loss", ["baseline"], ["a", "b", "c"], cells, unit="nats a token")
     rows = shown(one).tables["Loss"]
     assert rows[2][1:] == ["–", "0.45", "–", "–"]
-    assert rows[3][1:] == ["–", "0.50", "– seeds 0.40, 0.60", "–"]
-    assert rows[4][1:] == ["0.40", "0.52", "0.51 to 0.53", "+0.12"]
+    assert rows[3][1:] == ["–", "0.50", "–", "– seeds 0.40, 0.60"]
+    assert rows[4][1:] == ["0.40", "0.52", "+0.12", "0.51 to 0.53"]
     none = table("Loss", ["baseline"], ["a"], cells[:1], unit="nats a token")
     assert shown(none).tables["Loss"][1:] == [["ours"], ["a", "0.45"]]
     lines = lines_chart(one | {"form": "lines"})
@@ -365,13 +416,40 @@ def test_a_heatmap_leaves_out_what_was_not_run() -> None:
     assert sorted(domains, key=len) == [["a", "b"], list(SETS)]
 
 
+def test_a_heatmap_has_the_papers_numbers_in_front_of_the_first_model_they_belong_to() -> None:
+    """Once, though several models share them; where the paper has none there is a dash."""
+    rows = ["baseline, whole", "uniform, whole", "baseline", "uniform", "beyond"]
+    paper = {"baseline": [73.5, 24.3, 1.3, 0.1], "uniform": [None, 69.4, 70.2, 68.9]}
+    cells = [
+        cell(row, name, number, None if row == "baseline, whole" else 50.0)
+        for row in rows
+        for name, number in zip(SETS, paper.get(row.partition(",")[0], [None] * 4), strict=True)
+    ]
+    one = table("Paper", rows, SETS, cells, form="heatmap")
+    spec = table_heatmap(one)
+    names = ["the paper's uniform", "uniform, whole", "the paper's baseline", *rows[2:]]
+    assert [spec["encoding"][axis]["scale"]["domain"] for axis in "xy"] == [SETS, names]
+    svg = vl_convert.vegalite_to_svg(spec, config=theme(dark=False))
+    assert [svg.count(f">{number}<") for number in (73.5, 24.3, 70.2, "–")] == [1] * 4
+    slanted = re.findall(r'font-style="italic"[^>]*>([^<]*)<', svg)
+    assert [text for text in slanted if text != "–"] == [names[0], names[2]]
+    tips = {tip.get("title", tip["field"]): tip["field"] for tip in spec["encoding"]["tooltip"]}
+    value = next(v for v in spec["data"]["values"] if v["value"] == 24.3)
+    assert [value[tips[key]] for key in ("the paper's", "ours", "difference")] == ["24.3", "–", "–"]
+
+
 def test_a_heatmap_frames_models_on_what_they_were_trained_on() -> None:
-    for names, frames in ((["a", "b", "c"], 2), (["x", "y", "z"], 0)):
+    trained = ["trained on", "tested on"]
+    for names, frames, sides in (
+        (["a", "b", "c"], 2, trained),
+        (["x", "y", "z"], 0, trained),
+        (["a", "b", "c"], 0, ["model", "tested on"]),
+    ):
         cells = [cell(model, name, None, 50.0) for model in ("a", "b", "d") for name in names]
-        if frames:
+        if names[0] == "a":
             cells[1] = cell("a", "b", None, None)
             cells += [cell("c", name, None, None if name == "c" else 50.0) for name in names]
-        one = table("Own", ["a", "b", "d", "c"], names, cells, form="heatmap")
+        one = table("Own", ["a", "b", "d", "c"], names, cells, form="heatmap", sides=sides)
         svg = vl_convert.vegalite_to_svg(table_heatmap(one), config=theme(dark=False))
         assert len(re.findall(r'<path [^>]*"rect mark"[^>]*stroke-width="2"', svg)) == frames
         page = Parsed(reproduction_page([result("karel-own", "Own", [one])])).text
@@ -384,6 +462,41 @@ def test_lines_of_shares_go_up_to_all_of_them_on_every_chart() -> None:
         drawn = lines_chart(table("T", ["a"], ["1", "2"], cells, form="lines") | {"unit": unit})
         domain = drawn["layer"][0]["encoding"]["y"]["scale"].get("domain")
         assert domain == ([0, high] if high else None)
+
+
+def test_lines_say_what_is_along_their_axis() -> None:
+    cells = [cell("a", column, None, 20.0) for column in ("1", "2")]
+    one = table("T", ["a"], ["1", "2"], cells, form="lines")
+    assert lines_chart(one)["encoding"]["x"]["title"] is None
+    titled = lines_chart(one | {"sides": ["model", "pairs shown"]})
+    assert ">pairs shown<" in vl_convert.vegalite_to_svg(titled, config=theme(dark=False))
+
+
+def test_tables_of_one_figure_are_drawn_together() -> None:
+    """A panel for each row, a line for each table, in the same colours and to the same height."""
+    drawn = panels(passes()["tables"])
+    assert list(drawn) == ["msr-test", "uniform-test", "narrow-test"]
+    looks = [spec["layer"][0]["encoding"] for spec in drawn.values()]
+    assert [look["y"]["scale"] for look in looks] == [{"domain": [0, 100]}] * 3
+    colours = [look["color"]["scale"]["domain"] for look in looks]
+    assert colours == [["trained on like the original", "trained on uniform"]] * 3
+    svgs = [vl_convert.vegalite_to_svg(s, config=theme(dark=False)) for s in drawn.values()]
+    blue = theme(dark=False)["range"]["category"][1]
+    lines = [re.findall(r'"line mark"[^>]*stroke="(.*?)"', svg) for svg in svgs]
+    assert [len(each) for each in lines] == [2, 2, 1]  # nothing of the first was run there
+    assert [each[-1] for each in lines] == [blue] * 3
+    assert all(">32<" in svg and ">400 passes<" in svg for svg in svgs)
+    page = Parsed(reproduction_page([passes()]))
+    assert {"By size, like the original", "By size, uniform"} <= page.tables.keys()
+    text = page.text.partition("What of karel-passes?")[2]
+    assert text.count("The numbers as a table, trained on") == 2
+    assert text.count("narrow-test") == 1 + 2  # the panel, and both tables
+    assert "3 cells not run." in text
+    assert page.names().count("h3") == 1
+    keys = [attributes.get("style") for name, attributes in page.elements if name == "span"]
+    assert [key for key in keys if key] == [f"background: var(--series-{i})" for i in (0, 1)]
+    nothing = [one | {"cells": []} for one in passes()["tables"]]
+    assert "panels" not in str(Parsed(reproduction_page([result("x", "X", nothing)])).elements)
 
 
 def test_times_of_models_that_were_trained_side_by_side_are_said_to_be_added_up() -> None:
@@ -553,6 +666,8 @@ def test_histograms_before_and_after_have_their_tables() -> None:
     assert found.names().count("b") == 0
     assert "90 %" in found.text
     assert "50 %" in found.text
+    assert "KL that is left, in nats" in found.text
+    assert "Homogenized is not uniform" not in found.text  # these were drawn, not homogenized
 
 
 def test_text_of_results_is_never_markup() -> None:
@@ -694,7 +809,7 @@ def test_the_calculators_result_is_shown_like_the_others() -> None:
             ours = raw["ours"]["by_variable"][source][column]["mean"]
             assert numbers[4 * i] == f"{paper:.2f}"
             assert numbers[4 * i + 1] == f"{ours:.2f}".replace("-", "−")
-            assert numbers[4 * i + 3] == signed(ours - paper, 2)
+            assert numbers[4 * i + 2] == signed(ours - paper, 2)
     costs = page.tables["Draws per kept example, DCFG"]
     point = next(p for p in raw["costs"] if p["source"] == "dcfg")
     assert any(f"{point['draws_per_kept']:.2f}" in row for row in costs)
@@ -711,6 +826,9 @@ def test_the_whole_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     text = Parsed(html).text
     for part in ("karel/msr against karel/uniform", "homogenized by length", "Calculator"):
         assert part in text
+    worlds, _, arithmetic = text.rpartition("homogenized by length")
+    assert "Homogenized is not uniform. KL that is left" in arithmetic
+    assert "Homogenized is not uniform" not in worlds
     assert len(html) - len(vega()) < 6_000_000
 
 

@@ -169,8 +169,8 @@
     pause();
     const { tasks } = sets[at.set];
     byId("which-task").textContent = `${at.task + 1} of ${tasks.length}: ${task().name}`;
-    byId("previous-task").disabled = at.task === 0;
-    byId("next-task").disabled = at.task === tasks.length - 1;
+    enable("previous-task", at.task > 0);
+    enable("next-task", at.task < tasks.length - 1);
     byId("choose-pair").replaceChildren(...task().pairs.map((one, i) => {
       const input = element("input", { type: "radio", name: "pair", value: i });
       input.checked = i === at.pair;
@@ -207,7 +207,6 @@
 
   function drawTick() {
     const { tick } = at;
-    const done = tick >= last();
     const wanted = worldAfter(pair().after, null, 0);
     const texts = runs.map(({ program, world, now, list }, i) => {
       const run = pair().runs[i];
@@ -222,9 +221,21 @@
     byId("tick").value = tick;
     byId("tick-of").textContent = `${tick} of ${last()}`;
     byId("tick").setAttribute("aria-valuetext", `tick ${tick} of ${last()}`);
-    byId("back").disabled = byId("reset").disabled = tick === 0;
-    byId("forward").disabled = done;
+    enable("back", tick > 0);
+    enable("reset", tick > 0);
+    enable("forward", tick < last());
     byId("status").textContent = `Tick ${tick} of ${last()}. ${texts.join(" ")}`;
+  }
+
+  // A button that has nothing to do keeps the focus, which `disabled` would take from it.
+  function enable(id, able) {
+    byId(id).setAttribute("aria-disabled", String(!able));
+  }
+
+  function press(id, action) {
+    byId(id).addEventListener("click", (event) => {
+      if (event.currentTarget.getAttribute("aria-disabled") !== "true") action();
+    });
   }
 
   // Moving
@@ -272,18 +283,22 @@
     element("option", { value: i }, `${group.name} (${group.tasks.length})`)));
   byId("choose-set").addEventListener("change", (event) =>
     choose({ set: Number(event.target.value), task: 0 }));
-  byId("previous-task").addEventListener("click", () => choose({ task: at.task - 1 }));
-  byId("next-task").addEventListener("click", () => choose({ task: at.task + 1 }));
+  document.querySelectorAll("a[data-set]").forEach((link) => link.addEventListener("click", () => {
+    byId("choose-set").value = sets.findIndex((group) => group.name === link.dataset.set);
+    choose({ set: Number(byId("choose-set").value), task: 0 });
+  }));
+  press("previous-task", () => choose({ task: at.task - 1 }));
+  press("next-task", () => choose({ task: at.task + 1 }));
   byId("choose-pair").addEventListener("change", (event) => {
     pause();
     at.pair = Number(event.target.value);
     at.tick = 0;
     drawPair();
   });
-  byId("reset").addEventListener("click", () => stepTo(0));
-  byId("back").addEventListener("click", () => stepTo(at.tick - 1));
-  byId("forward").addEventListener("click", () => stepTo(at.tick + 1));
-  byId("play").addEventListener("click", toggle);
+  press("reset", () => stepTo(0));
+  press("back", () => stepTo(at.tick - 1));
+  press("forward", () => stepTo(at.tick + 1));
+  press("play", toggle);
   byId("tick").addEventListener("input", (event) => stepTo(Number(event.target.value)));
   byId("speed").addEventListener("change", () => { if (timer !== null) { pause(); play(); } });
   byId("player").addEventListener("keydown", (event) => {

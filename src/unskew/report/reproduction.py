@@ -6,14 +6,22 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import groupby
 from typing import Any
 
 from unskew.auditing import Comparison
 from unskew.errors import UnskewError
 from unskew.report import words
-from unskew.report.charts import Spec, comparison_chart
+from unskew.report.charts import Spec, comparison_chart, theme
 from unskew.report.page import filled, json_in_script, resource, responsive
-from unskew.report.reproduction_charts import beside_chart, has_own, lines_chart, table_heatmap
+from unskew.report.reproduction_charts import (
+    beside_chart,
+    has_own,
+    lines_chart,
+    panels,
+    table_heatmap,
+)
+from unskew.report.reproduction_glossary import glossary
 from unskew.report.reproduction_tables import table_html, tests_html, trainings_html
 from unskew.report.reproduction_words import (
     LONGEST,
@@ -24,6 +32,7 @@ from unskew.report.reproduction_words import (
     check_result,
     duration,
     is_karel,
+    label,
     not_run,
     sentences,
     to_run,
@@ -35,29 +44,12 @@ TITLE = "Synthetic Datasets for Neural Program Synthesis, reproduced"
 PAPER = "Shin et al., ICLR 2019"
 FULL = "full"
 LONGEST_NOTE = 1_000  # characters
+HOMOGENIZED = "homogenized"  # how the label of such data begins
 ABOUT = (
     "What the paper reports stands beside ours in the section of its experiment; a cell that was "
     "not run says so."
 )
 RECREATED = "The original test set of Karel is recreated: most of the original data is lost."
-GLOSSARY = {
-    "generalizes": "the first candidate program makes all six outputs, the held-out one too",
-    "original test set, msr-test": "programs and worlds like those of the original dataset",
-    "uniform worlds": "their size, share of walls and share of markers are drawn uniformly",
-    "r_wall-r_marker-counts, narrow": "the share of cells that are walls, the share that hold "
-    "markers, and how many these hold: G mostly one or two, U one to nine evenly, A mostly eight "
-    "or nine",
-    "covered": "the shown worlds together take every branch of the program",
-    "whole, passes, stream": "how the training set is gone through: many times over a set as large "
-    "as the original’s (whole), many times over a small one (passes), or as an endless stream, "
-    "where a model’s name says neither",
-    "baseline": "a model trained on data like the original’s",
-    "uniform": "a model trained on uniform worlds",
-    "augmented": "the baseline, with programs of actions alone added to its data",
-    "beyond": "not in the paper: streams homogenized by what a program has (nesting, size, "
-    "control flow), mixed with the data of the others; the longer one begins with weights that see "
-    "what a program changed",
-}
 BESIDE = (
     "A point on the dashed line is as the paper has it; above it ours is higher. Higher is not "
     "always the better reproduction: where the paper’s baseline breaks, ours may not."
@@ -105,7 +97,7 @@ def reproduction_page(
     charts = _Charts()
     parts = [
         *_head(results),
-        _glossary() if any(map(is_karel, results)) else "",
+        glossary(results) if any(map(is_karel, results)) else "",
         _contents(results, bool(tasks), bool(comparisons)),
         _in_short(results, charts),
         *(_experiment(i, result, tasks, charts) for i, result in enumerate(results)),
@@ -116,7 +108,7 @@ def reproduction_page(
         "unskew: the paper, reproduced",
         "\n".join(parts),
         charts.specs,
-        resource("reproduction.css").strip(),
+        f"{resource('reproduction.css').strip()}\n{_series_style()}",
         resource("reproduction.js").strip(),
     )
 
@@ -132,7 +124,7 @@ def _head(results: Sequence[Result]) -> Iterator[str]:
     beside = sum(cell["ours"] is not None and cell["paper"] is not None for cell in cells)
     facts = {
         "Experiments": str(len(results)),
-        "Numbers": f"{run:,} of {len(cells):,} run, {beside:,} beside the paper’s",
+        "Cells of tables": f"{run:,} of {len(cells):,} run, {beside:,} beside the paper’s",
         "Time": _time(results),
         "Hardware": _distinct(results, "hardware"),
         "Version": _distinct(results, "unskew"),
@@ -146,17 +138,6 @@ def _head(results: Sequence[Result]) -> Iterator[str]:
         if text
     )
     yield f'<dl class="facts">{terms}</dl>'
-
-
-def _glossary() -> str:
-    terms = "".join(
-        f"<div><dt>{escape(term)}</dt><dd>{escape(text)}</dd></div>"
-        for term, text in GLOSSARY.items()
-    )
-    return (
-        "<details><summary>What the words mean</summary>"
-        f'<dl class="glossary">{terms}</dl></details>'
-    )
 
 
 def _time(results: Sequence[Result]) -> str:
@@ -248,28 +229,60 @@ def _experiment(
     scale = words.shown(str(result.get("scale", FULL)), 20)
     about = f"{of_paper} · {scale} scale · {duration(result['seconds'])}"
     question = words.shown(str(result.get("question") or ""), 400) if result.get("question") else ""
-    names = {f"{failure['model']} on {failure['test']}" for failure in result.get("failures") or ()}
-    count = sum(len(group["tasks"]) for group in tasks if group["name"] in names)
-    browse = f'<p><a href="#runs">{words.some(count, "failure")} to browse</a></p>' if count else ""
-    tables = "\n".join(_table(table, charts) for table in result["tables"])
+    tables = "\n".join(_tables(result, charts))
     return (
         f'<section id="experiment-{number}" aria-labelledby="title-{number}">'
         f'<h2 id="title-{number}">{_title(result)}</h2>'
         f'<p class="doc">{escape(about)}</p><p>{escape(question)}</p>\n{tables}\n'
-        f"{browse}{trainings_html(result)}{tests_html(result)}</section>"
+        f"{_browse(result, tasks)}{trainings_html(result)}{tests_html(result)}</section>"
     )
 
 
+def _browse(result: Result, tasks: Sequence[dict[str, Any]]) -> str:
+    """Return a link to the failures of an experiment, which names the first set of them."""
+    names = {f"{failure['model']} on {failure['test']}" for failure in result.get("failures") or ()}
+    groups = [group for group in tasks if group["name"] in names]
+    if not groups:
+        return ""
+    count = words.some(sum(len(group["tasks"]) for group in groups), "failure")
+    first = escape(groups[0]["name"])
+    return f'<p><a href="#runs" data-set="{first}">{count} to browse</a></p>'
+
+
+def _tables(result: Result, charts: _Charts) -> Iterator[str]:
+    """Return the tables of a result, those of one figure together."""
+    for figure, group in groupby(result["tables"], lambda table: table.get("figure") or ""):
+        tables = list(group)
+        if figure:
+            yield _figure(figure, tables, charts)
+        else:
+            yield from (_table(table, charts) for table in tables)
+
+
+def _figure(title: str, tables: Sequence[Table], charts: _Charts) -> str:
+    drawn = "".join(
+        f"<div><h4>{escape(words.shown(row, LONGEST))}</h4>{charts.add(spec)}</div>"
+        for row, spec in panels(tables).items()
+    )
+    colours = len(theme(dark=False)["range"]["category"])
+    names = [escape(label(table)) for table in tables]
+    keys = "".join(
+        f'<li><span style="background: var(--series-{i % colours})"></span>{name}</li>'
+        for i, name in enumerate(names)
+    )
+    legend = f'<ul class="legend">{keys}</ul><div class="panels">{drawn}</div>' if drawn else ""
+    numbers = "".join(
+        _numbers(table, f", {name}") for table, name in zip(tables, names, strict=True)
+    )
+    return f"{_heading(title)}{''.join(map(_notes, tables))}{legend}{numbers}"
+
+
 def _table(table: Table, charts: _Charts) -> str:
-    heading = f"<h3>{escape(words.shown(table['title'], LONGEST))}</h3>"
-    missing = not_run(table)
-    note = f'<p class="doc">{words.some(len(missing), "cell")} not run.</p>' if missing else ""
-    if table.get("note"):
-        note += f"<p>{escape(words.shown(str(table['note']), LONGEST_NOTE))}</p>"
-    if not any(cell["ours"] or cell["paper"] is not None for cell in table["cells"]):
-        return heading + note  # there is no number in it
+    above = _heading(table["title"]) + _notes(table)
+    if not _has_number(table):
+        return above
     if table["form"] == "table":
-        return heading + note + table_html(table)
+        return above + table_html(table)
     if all(cell["ours"] is None for cell in table["cells"]):
         drawn = ""  # there is nothing to draw yet
     elif table["form"] == "heatmap":
@@ -280,10 +293,39 @@ def _table(table: Table, charts: _Charts) -> str:
         drawn = charts.add(lines_chart(table))
         if any(cell["paper"] is not None for cell in table["cells"]):
             drawn = f'<p class="note">{DASHED}</p>{drawn}'
-    return (
-        f"{heading}{note}{drawn}<details><summary>The numbers as a table</summary>"
-        f"{table_html(table)}</details>"
+    return f"{above}{drawn}{_numbers(table)}"
+
+
+def _heading(title: str) -> str:
+    return f"<h3>{escape(words.shown(title, LONGEST))}</h3>"
+
+
+def _has_number(table: Table) -> bool:
+    return any(cell["ours"] or cell["paper"] is not None for cell in table["cells"])
+
+
+def _notes(table: Table) -> str:
+    """Say how much of a table was not run, and what is to be known of it."""
+    missing = not_run(table)
+    said = f'<p class="doc">{words.some(len(missing), "cell")} not run.</p>' if missing else ""
+    if table.get("note"):
+        said += f"<p>{escape(words.shown(str(table['note']), LONGEST_NOTE))}</p>"
+    return said
+
+
+def _numbers(table: Table, which: str = "") -> str:
+    if not _has_number(table):
+        return ""
+    return f"<details><summary>The numbers as a table{which}</summary>{table_html(table)}</details>"
+
+
+def _series_style() -> str:
+    """Name the colours of lines as charts have them, for a legend outside of these."""
+    light, dark = (
+        " ".join(f"--series-{i}: {colour};" for i, colour in enumerate(look["range"]["category"]))
+        for look in (theme(dark=False), theme(dark=True))
     )
+    return f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
 
 
 def _player(tasks: Sequence[dict[str, Any]]) -> str:
@@ -303,7 +345,9 @@ def _histograms(comparisons: Sequence[Comparison], charts: _Charts) -> Iterator[
     for comparison in comparisons:
         labels = (comparison.before.label, comparison.after.label)
         short = (words.shown(labels[0], 40), words.shown(labels[1], 40))
-        said = [" ".join(words.changes(comparison)), words.left(comparison)]
+        is_homogenized = labels[1].startswith(HOMOGENIZED)
+        left = words.left(comparison) if is_homogenized else words.kl_left(comparison)
+        said = [" ".join(words.changes(comparison)), left]
         yield f"<h3>{escape(short[0])} against {escape(short[1])}</h3>"
         yield "".join(f"<p>{escape(text)}</p>" for text in said)
         yield '<div class="histograms">'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from unskew.report.charts import WIDTH, Spec, grid_chart, label_axis
@@ -14,6 +15,7 @@ from unskew.report.reproduction_words import (
     difference,
     interval,
     is_karel,
+    label,
     missing,
     number,
     seeds,
@@ -21,8 +23,16 @@ from unskew.report.reproduction_words import (
 )
 
 FONT_SIZE = 12
+PANEL = 180  # pixels, the height of a small chart
 OURS, PAPER = "ours", "the paper's"
 NONE = "–"
+TRAINED_AND_TESTED = ("trained on", "tested on")  # sides of a table whose diagonal is a model's own
+SAID = ("ours", "interval", "seeds", "paper", "difference")  # of a cell, in a tooltip
+# The names of the paper's rows.
+SLANTED = {
+    "condition": {"test": f'indexof(datum.label, "{PAPER} ") == 0', "value": "italic"},
+    "value": "normal",
+}
 GREY = "#808790"  # of what has no colour of its own, on a light page and on a dark one
 DASHES = ([5, 4], [2, 3], [10, 3], [10, 3, 2, 3])  # which tell the paper's lines apart
 PASSES, STREAM, WHOLE, OTHER = REGIMES = (  # how a training set is gone through
@@ -36,16 +46,19 @@ BELOW = {"legend": {"layout": {"top": {"direction": "vertical", "anchor": "start
 
 
 def table_heatmap(table: Table) -> Spec:
-    """Draw a table as a grid, its shorter side across.
+    """Draw a table as a grid, its shorter side across, the paper's numbers in front of ours.
 
     Models of which nothing was run are left to the table.
     """
     found = [row | {"value": row["ours"]} for row in _rows(table)]
     was_run = {row["row"] for row in found if row["ours"] is not None}
     models = [name for name in table["rows"] if name in was_run]
+    papers = list(_papers(models, found))
     rows = [row for row in found if row["row"] in was_run]
+    rows += [row for series in papers for row in _of_paper(series, table)]
+    names = _in_front(models, papers)
     of_row, of_column = table.get("sides") or (None, None)
-    sides = [("column", table["columns"], of_column), ("row", models, of_row)]
+    sides = [("column", table["columns"], of_column), ("row", names, of_row)]
     across, down = sorted(sides, key=lambda side: len(side[1]))
     places = {
         axis: {"field": name, "type": "nominal", "title": title, "scale": {"domain": names}}
@@ -56,6 +69,9 @@ def table_heatmap(table: Table) -> Spec:
     spec = grid_chart(rows, places, unit, most or 1.0)
     spec["description"] = f"Heatmap of {table['title']}. The numbers are in the table below it."
     spec["encoding"]["tooltip"] = _tooltip(rows)  # of the cell, and of what is written on it
+    for axis in "xy":
+        look = spec["encoding"][axis].get("axis") or {}
+        spec["encoding"][axis]["axis"] = look | {"labelFontStyle": SLANTED}
     # A wide grid is scrolled: what its colours mean stands where it begins.
     legend = spec["layer"][0]["encoding"]["color"]["legend"]
     legend |= {"orient": "top", "direction": "horizontal", "gradientLength": 160}
@@ -71,14 +87,56 @@ def table_heatmap(table: Table) -> Spec:
     return spec
 
 
+def _of_paper(series: _Series, table: Table) -> Iterator[Spec]:
+    """Return a series of the paper as a row of a grid; a dash where it has no number."""
+    there = {row["column"]: row for row in series.rows}
+    none = {f"said {key}": NONE for key in SAID}
+    for column in table["columns"]:
+        paper = there[column]["paper"] if column in there else None
+        said = NONE if paper is None else number(paper, table)
+        place = {"row": f"{PAPER} {series.name}", "column": column}
+        yield place | {"value": paper} | none | {"said paper": said}
+
+
+def _in_front(models: Sequence[str], papers: Sequence[_Series]) -> list[str]:
+    """Put each series of the paper in front of the first of our models that it belongs to."""
+    names = []
+    for model in models:
+        names += [f"{PAPER} {series.name}" for series in papers if series.first == model]
+        names.append(model)
+    return names
+
+
 def has_own(table: Table) -> bool:
-    """Whether a model was tested on what it was trained on; such cells are framed."""
+    """Whether models were tested on what they were trained on; such cells are framed."""
+    if tuple(table.get("sides") or ()) != TRAINED_AND_TESTED:
+        return False
     own = [cell for cell in table["cells"] if cell["row"] == cell["column"]]
     return any(cell["ours"] is not None for cell in own)
 
 
-def lines_chart(table: Table) -> Spec:
-    """Draw a table as lines, its columns along x; the paper's are grey and dashed, each once."""
+def panels(tables: Sequence[Table]) -> dict[str, Spec]:
+    """Draw tables together: a small chart for each row that was run, with a line for each table."""
+    labels = [label(table) for table in tables]
+    drawn = {}
+    for row in dict.fromkeys(row for table in tables for row in table["rows"]):
+        cells = [
+            cell | {"row": label(table)}
+            for table in tables
+            for cell in table["cells"]
+            if cell["row"] == row
+        ]
+        if any(cell["ours"] is not None for cell in cells):
+            whole = {**tables[0], "title": row, "rows": labels, "cells": cells}
+            drawn[row] = lines_chart(whole, has_legend=False) | {"height": PANEL}
+    return drawn
+
+
+def lines_chart(table: Table, *, has_legend: bool = True) -> Spec:
+    """Draw a table as lines, its columns along x; the paper's are grey and dashed, each once.
+
+    Without a legend every row has its colour, also one that was not run.
+    """
     rows = _rows(table)
     ours = [row | {"whose": OURS, "value": row["ours"]} for row in rows if row["ours"] is not None]
     names = [name for name in table["rows"] if any(row["row"] == name for row in ours)]
@@ -86,8 +144,9 @@ def lines_chart(table: Table) -> Spec:
     scale = _scale(table)
     y: Spec = {"type": "quantitative", "scale": scale, "title": table["unit"]}
     y["axis"] = {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE, "tickCount": 5}
-    color = {"field": "row", "type": "nominal", "scale": {"domain": names}}
-    color["legend"] = _legend(columns=_columns(names))
+    color: Spec = {"field": "row", "type": "nominal"}
+    color["scale"] = {"domain": names if has_legend else list(table["rows"])}
+    color["legend"] = _legend(columns=_columns(names)) if has_legend else None
     layers: list[Spec] = [
         {
             "transform": [{"filter": "datum.whose == 'ours'"}],
@@ -117,14 +176,28 @@ def lines_chart(table: Table) -> Spec:
                 "field": "column",
                 "type": "ordinal",
                 "sort": None,
-                "title": None,
+                "title": _of_columns(table),
                 "scale": {"domain": table["columns"]},
-                "axis": label_axis(table["columns"]) | {"labelFontSize": FONT_SIZE},
+                "axis": _column_axis(table["columns"]),
             },
         },
         "layer": [*layers, *(_paper_layers(paper, y) if paper else [])],
         "config": BELOW,
     }
+
+
+def _of_columns(table: Table) -> str | None:
+    """Return what the columns of a table are, where it says so."""
+    return str(table["sides"][1]) if table.get("sides") else None
+
+
+def _column_axis(columns: Sequence[str]) -> Spec:
+    """Set what is in brackets below the rest, which takes less room than to slant both."""
+    axis = label_axis(columns) | {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE}
+    if not any(column.endswith(")") for column in columns):
+        return axis
+    lines = "split(replace(datum.label, /[)]$/, ''), ' (')"
+    return axis | {"labelExpr": lines, "labelAngle": 0, "labelOverlap": False, "labelFontSize": 10}
 
 
 def _scale(table: Table) -> Spec:
@@ -134,19 +207,35 @@ def _scale(table: Table) -> Spec:
     return {"domain": [0, 100]} if table["unit"] == "%" else {"zero": True}
 
 
-def _paper_points(table: Table, rows: Sequence[Spec]) -> Iterator[Spec]:
+@dataclass(frozen=True)
+class _Series:
+    """Numbers of the paper that belong to one or more of our models, the first of them named."""
+
+    name: str
+    first: str
+    rows: tuple[Spec, ...]
+
+
+def _papers(names: Sequence[str], rows: Sequence[Spec]) -> Iterator[_Series]:
     """Return the paper's numbers, each series once: rows that differ in ours may share it."""
-    drawn: dict[str, list[tuple[str, float]]] = {}
-    for name in table["rows"]:
-        own = [row for row in rows if row["row"] == name and row["paper"] is not None]
+    found: dict[str, list[tuple[str, float]]] = {}
+    for name in names:
+        own = tuple(row for row in rows if row["row"] == name and row["paper"] is not None)
         series = [(row["column"], row["paper"]) for row in own]
-        short = f"paper: {name.partition(',')[0]}"
-        if not own or drawn.get(short) == series:
+        short = name.partition(",")[0]
+        if not own or found.get(short) == series:
             continue
-        label = short if short not in drawn else f"paper: {name}"
-        drawn[label] = series
-        for row in own:
-            yield row | {"whose": PAPER, "value": row["paper"], "series": label}
+        told = short if short not in found else name
+        found[told] = series
+        yield _Series(told, name, own)
+
+
+def _paper_points(table: Table, rows: Sequence[Spec]) -> Iterator[Spec]:
+    """Return the points of the paper's lines."""
+    for series in _papers(table["rows"], rows):
+        for row in series.rows:
+            point = {"whose": PAPER, "value": row["paper"]}
+            yield row | point | {"series": f"paper: {series.name}"}
 
 
 def _paper_layers(points: Sequence[Spec], y: Spec) -> list[Spec]:

@@ -1,4 +1,4 @@
-"""Tables of a reproduction as HTML: the paper's number, ours, the interval, the difference."""
+"""Tables of a reproduction as HTML: the paper's number, ours, the difference, the interval."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from unskew.report.words import shown, some
 
 MOST_GROUPS = 3  # models side by side; more of them go below each other
 EVERYWHERE = "all cells"
-PAPER, OURS, INTERVAL, DIFFERENCE, COMMON = (
+PAPER, OURS, DIFFERENCE, INTERVAL, COMMON = (  # the first three fit on a phone
     "paper",
     "ours",
-    "95 % interval",
     "difference",
+    "95 % interval",
     "common programs",
 )
 
@@ -89,9 +89,9 @@ def _parts(table: Table) -> list[str]:
     there = {
         PAPER: has_paper,
         OURS: True,
+        DIFFERENCE: any(difference(cell, table) is not None for cell in cells),
         INTERVAL: not done
         or any(ours.get("low") is not None or len(ours.get("values") or ()) > 1 for ours in done),
-        DIFFERENCE: any(difference(cell, table) is not None for cell in cells),
         COMMON: any(ours.get("common") is not None for ours in done),
     }
     return [part for part, is_there in there.items() if is_there]
@@ -229,6 +229,7 @@ def tests_html(result: Result) -> str:
     columns: dict[str, Callable[[Mapping[str, Any]], str]] = {
         "tasks": lambda t: f"{t['tasks']:,}",
         "programs without valid worlds": lambda t: f"{t['dropped']:,}",
+        "beam": lambda t: f"{t['beam']:,}",
     }
     return _facts_table("What it was tested on", "test set", columns, tests)
 

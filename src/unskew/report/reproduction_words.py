@@ -3,8 +3,9 @@
 A result is that of one experiment, as ``results/*.json`` holds it: ``tables`` of cells, each with
 the paper's number and ours, either of which may be None. Rows that a table names as ``stated``
 are the paper's alone: a bound, say, of which there is nothing to run. A cell that is ``empty`` has
-no tasks to run. A table in "problems of 41" may say of how many others the paper's are
-(``paper_of``): such counts stand beside each other, but are not subtracted.
+no tasks to run. What a table has ``found`` is a sentence or two. Tables of the same ``figure`` are
+drawn together, each under its ``label``. A table in "problems of 41" may say of how many others the
+paper's are (``paper_of``): such counts stand beside each other, but are not subtracted.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ FEW = 2  # cells of a row; more are said together
 NEWLINE = "\n"
 NAMED = 4  # rows, columns or cells that were not run; the table names all
 LONGEST = 120  # characters of a name
+LONGEST_FOUND = 600  # characters of what is said of a whole table
 PROBLEMS_OF = "problems of "  # and a number: a unit
 PARTS = {
     "result": ("experiment", "title", "tables", "seconds", "provenance"),
@@ -228,15 +230,36 @@ def _sides(cells: Sequence[Cell], table: Table) -> str:
 
 
 def _ours_alone(cells: Sequence[Cell], table: Table) -> str:
+    """Say what was found where no number of the paper's stands beside ours."""
+    if table.get("found"):
+        return f"{_name(table)}: {shown(str(table['found']), LONGEST_FOUND)}"
+    say = _first_and_last if table["form"] == "lines" else _lowest_and_highest
+    lines = [
+        f"{shown(row, LONGEST)}: {say([cell for cell in cells if cell['row'] == row], table)}."
+        for row in dict.fromkeys(cell["row"] for cell in cells)
+    ]
+    return NEWLINE.join([_name(table), *lines])
+
+
+def _first_and_last(cells: Sequence[Cell], table: Table) -> str:
+    """Say where a line begins and where it ends."""
+    in_order = sorted(cells, key=lambda cell: list(table["columns"]).index(cell["column"]))
+    ends = in_order if len(in_order) == 1 else (in_order[0], in_order[-1])
+    return ", ".join(
+        f"{_value(cell['ours']['mean'], table)} with {shown(cell['column'], LONGEST)}"
+        for cell in ends
+    )
+
+
+def _lowest_and_highest(cells: Sequence[Cell], table: Table) -> str:
+    """Say between which numbers a row lies."""
+
     def mean(cell: Cell) -> float:
         return float(cell["ours"]["mean"])
 
-    low, high = min(cells, key=mean), max(cells, key=mean)
-    return (
-        f"{_name(table)}: {some(len(cells), 'number')} of ours, from "
-        f"{_value(mean(low), table)} ({where(low)}) to {_value(mean(high), table)} "
-        f"({where(high)}); no number of the paper's stands beside them here."
-    )
+    ends = [min(cells, key=mean), max(cells, key=mean)]
+    said = [f"{_value(mean(cell), table)} ({shown(cell['column'], LONGEST)})" for cell in ends]
+    return said[0] if len(cells) == 1 else f"from {said[0]} to {said[1]}"
 
 
 def _missing(cells: Sequence[Cell], table: Table) -> str:
@@ -255,6 +278,11 @@ def _missing(cells: Sequence[Cell], table: Table) -> str:
     return f"Not run: {len(cells)} of {some(len(to_run(table)), 'cell')} ({named}{more})."
 
 
+def label(table: Table) -> str:
+    """Name a table in its figure."""
+    return shown(str(table.get("label") or table["title"]), LONGEST)
+
+
 def _name(table: Table) -> str:
     return shown(table["title"], LONGEST)
 
@@ -271,8 +299,8 @@ def _points(table: Table) -> str:
 
 
 def _short(table: Table) -> int:
-    """Sentences have one decimal less than tables."""
-    return min(decimals(table), 1)
+    """Sentences have one decimal less than tables, of shares and their differences."""
+    return min(decimals(table), 1) if table["unit"] == "%" or _points(table) else decimals(table)
 
 
 def duration(seconds: float) -> str:

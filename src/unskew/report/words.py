@@ -185,11 +185,16 @@ def changes(comparison: Comparison) -> Iterator[str]:
 
 
 def left(comparison: Comparison) -> str:
-    """Say how far from uniform each variable still is: this is never left out."""
+    """Say how far from uniform homogenized data still are: this is never left out."""
+    return f"Homogenized is not uniform. {kl_left(comparison)}"
+
+
+def kl_left(comparison: Comparison) -> str:
+    """Say how far from uniform each variable still is."""
     rest = ", ".join(
         f"{shown(name, 60)} {number(after.kl)}" for name, (_, after) in comparison.variables.items()
     )
-    return f"Homogenized is not uniform. KL that is left, in nats: {rest}."
+    return f"KL that is left, in nats: {rest}."
 
 
 def one_sided(comparison: Comparison) -> str:

@@ -41,7 +41,11 @@ def tables(scale: Scale) -> list[Table]:
         original += [whole, alone]
     return [
         Table(
-            "Generalization by number of actions", tuple(lengths), form="lines", note=regimes(scale)
+            "Generalization by number of actions",
+            tuple(lengths),
+            form="lines",
+            note=regimes(scale),
+            sides=("model", "actions in the program"),
         ),
         Table("Generalization on the original test set", tuple(original)),
     ]

@@ -23,6 +23,7 @@ def tables(_: Scale) -> list[Table]:
                 for shown in SHOWN
             ),
             form="lines",
+            sides=("model", "pairs shown"),
         )
         for test, title in TITLES.items()
     ]

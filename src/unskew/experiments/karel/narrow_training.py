@@ -14,8 +14,11 @@ from unskew.experiments.karel.testing import ORIGINAL, narrow_names
 
 RANGES = (
     "The paper's section 5.4: each narrow model solves 60 to 70 % of its own distribution, the "
-    "uniform model 57 to 80 % (table 1 and figure 2). All models of this table begin with weights "
-    "that see what a program changed, which most others do not, and are shown one to five pairs."
+    "uniform model 57 to 80 % (table 1 and figure 2)."
+)
+ALIKE = (
+    "All models of this table begin with weights that see what a program changed, which most "
+    "others do not, and are shown one to five pairs."
 )
 BESIDE = {"narrow uniform": "uniform", "narrow msr": "msr"}  # trained as long, on as many examples
 
@@ -27,7 +30,8 @@ def tables(scale: Scale) -> list[Table]:
             "Generalization by training and by test set",
             tuple(_cells(scale)),
             form="heatmap",
-            note=RANGES,
+            says=RANGES,
+            note=ALIKE,
             sides=("trained on", "tested on"),
         )
     ]

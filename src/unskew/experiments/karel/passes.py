@@ -7,6 +7,7 @@ from unskew.experiments.karel.plan import Cell, Experiment, Table
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import ORIGINAL, UNIFORM, narrow_names
 
+FIGURE = "Generalization by size of the training set at equal compute"
 KINDS = {"msr": "trained on worlds like the original's", "uniform": "trained on uniform worlds"}
 
 
@@ -15,14 +16,21 @@ def tables(scale: Scale) -> list[Table]:
     names = narrow_names(scale)
     few = dict.fromkeys((names[0], names[len(scale.counts) - 1], names[-1]))  # G, A, and many walls
     tests = [ORIGINAL, UNIFORM, *(f"narrow-{name}" for name in few)]
-    sizes = [*(f"{size:,}" for size in scale.sizes), "stream"]
+    seen = scale.short * scale.batch
+    sizes = {f"{size:,}": f"{size:,} ({seen / size:.0f} passes)" for size in scale.sizes}
+    sizes["stream"] = "stream"
     return [
         Table(
-            f"Generalization by size of the training set at equal compute, {title}",
+            f"{FIGURE}, {title}",
             tuple(
-                Cell(test, size, f"{kind} {size}", Exam(test)) for test in tests for size in sizes
+                Cell(test, column, f"{kind} {size}", Exam(test))
+                for test in tests
+                for size, column in sizes.items()
             ),
             form="lines",
+            sides=("tested on", "examples in the training set"),
+            figure=FIGURE,
+            label=title,
         )
         for kind, title in KINDS.items()
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unskew.domains.karel.judging import Share, wilson
+from unskew.domains.karel.sources import TRIES
 from unskew.experiments.karel.lab import TOLD, Exam, Lab
 from unskew.experiments.karel.scales import Scale
 from unskew.experiments.karel.testing import repeats
@@ -40,9 +41,12 @@ class Table:
     cells: tuple[Cell, ...]
     unit: str = "%"  # or NATS, or the number of tasks, of which so many are solved
     form: str = "table"  # or heatmap, or lines (columns along the axis, a line a row)
+    says: str = ""  # what the paper says of all, where it has no number for a cell
     note: str = ""
-    worst: bool = False  # whether the note names each row's lowest cell
+    worst: bool = False  # whether each row's lowest cell is named
     sides: tuple[str, str] = ("model", "tested on")  # what rows and columns are
+    figure: str = ""  # tables of an experiment with the same one are drawn together
+    label: str = ""  # of the table in its figure
     paper_of: int = 0  # how many tasks the paper counted, where it is a number of others
 
 
@@ -115,6 +119,7 @@ class Experiment:
                 for entry in found
             ],
             "tests": _tests(tables, entries),
+            "tries": TRIES,
         }
 
 
@@ -133,6 +138,13 @@ def _wanted(tables: Iterable[Table]) -> dict[str, list[Exam]]:
 
 def _numbers(table: Table, entries: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     cells = [_cell(cell, table.unit, entries.get(cell.model, [])) for cell in table.cells]
+    found = _found(table, cells)
+    texts = {
+        "figure": table.figure,
+        "label": table.label,
+        "found": " ".join([*found, table.says] if found else []),
+        "note": " ".join(text for text in (table.says, table.note, *found) if text),
+    }
     return {
         "title": table.title,
         "unit": table.unit,
@@ -142,14 +154,14 @@ def _numbers(table: Table, entries: dict[str, list[dict[str, Any]]]) -> dict[str
         "columns": list(dict.fromkeys(cell.column for cell in table.cells)),
         "cells": cells,
         **({"paper_of": table.paper_of} if table.paper_of else {}),
-        **({"note": note} if (note := _note(table, cells)) else {}),
+        **{name: text.strip() for name, text in texts.items() if text},
     }
 
 
-def _note(table: Table, cells: list[dict[str, Any]]) -> str:
-    """Return what is said of a table as a whole."""
+def _found(table: Table, cells: list[dict[str, Any]]) -> list[str]:
+    """Say in short what a table as a whole has; of some there is nothing to say."""
     own, others = own_and_others(cells)
-    told = [table.note] if table.note else []
+    told = []
     if table.worst:
         told.append(_worst(cells))
     if own and others:
@@ -158,7 +170,7 @@ def _note(table: Table, cells: list[dict[str, Any]]) -> str:
             f"{sum(own) / len(own):.1f} in the mean; {sum(others) / len(others):.1f} in the mean "
             f"on that of another."
         )
-    return " ".join(told)
+    return told
 
 
 def own_and_others(cells: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
@@ -271,13 +283,13 @@ def _failures(
 def _tests(
     tables: Iterable[Table], entries: dict[str, list[dict[str, Any]]]
 ) -> dict[str, dict[str, int]]:
-    """Return how many tasks each test set has, and how many programs had no worlds."""
+    """Return how many tasks each test set has, how many programs had no worlds, and the beam."""
     tests = {}
     for model, exams in _wanted(tables).items():
         for entry in entries.get(model, []):
             for exam in exams:
                 if exam.shown is None and exam.key in entry["scores"]:
                     score = entry["scores"][exam.key]
-                    facts = {"tasks": score["tasks"], "dropped": score["dropped"]}
+                    facts = {name: score[name] for name in ("tasks", "dropped", "beam")}
                     tests[f"karel/{exam.test}"] = facts
     return tests
