@@ -47,7 +47,7 @@ def counted(name: str) -> dict[str, int]:
         "tasks": len(examples),
         "solved": int(solved.sum()),
         "nesting": int(nests.sum()),
-        "solved by nesting": int((solved & nests).sum()),
+        "by nesting": int((solved & nests).sum()),
     }
 
 

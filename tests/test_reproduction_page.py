@@ -15,6 +15,7 @@ import vl_convert
 
 from tests.reproduction_results import (
     ATTACK,
+    PROVENANCE,
     SETS,
     cell,
     everything,
@@ -847,3 +848,15 @@ def test_rows_and_columns_that_were_not_run_are_named_once() -> None:
 def test_a_tables_note_is_shown_and_its_markup_is_not() -> None:
     one = table("T", ["a"], ["b"], [cell("a", "b", 1.5, 20.5)]) | {"note": "whole: <b>50</b>"}
     assert "whole: <b>50</b>" in shown(one).text
+
+
+def test_the_hash_of_the_code_is_told_where_a_commit_is_not_known() -> None:
+    known = PROVENANCE | {"commit": "0123456789" * 4}
+    for commit, told in ((known["commit"], False), ("unknown", True), (None, True)):
+        made = everything()
+        for each in made:
+            each["provenance"] = known
+        made[1]["provenance"] = {**PROVENANCE, **({"commit": commit} if commit else {})}
+        page = reproduction_page(made)
+        assert "<dt>Commit</dt><dd>0123456789" in page
+        assert ("<dt>Source</dt><dd>abc123</dd>" in page) == told

@@ -128,8 +128,7 @@ def _head(results: Sequence[Result]) -> Iterator[str]:
         "Time": _time(results),
         "Hardware": _distinct(results, "hardware"),
         "Version": _distinct(results, "unskew"),
-        "Source": _distinct(results, "source_sha256"),
-        "Commit": re.sub(r"\b([0-9a-f]{10})[0-9a-f]{30}\b", r"\1", _distinct(results, "commit")),
+        **_code(results),
     }
     terms = "".join(
         f"<div{' class=wide' if len(text) > 14 else ''}><dt>{term}</dt>"
@@ -138,6 +137,16 @@ def _head(results: Sequence[Result]) -> Iterator[str]:
         if text
     )
     yield f'<dl class="facts">{terms}</dl>'
+
+
+def _code(results: Sequence[Result]) -> dict[str, str]:
+    """Name the commits that made the results; where one has none, also the hash of its code."""
+    commits = _distinct(results, "commit")
+    told = {"Commit": re.sub(r"\b([0-9a-f]{10})[0-9a-f]{30}\b", r"\1", commits)}
+    known = all(result["provenance"].get("commit") for result in results)
+    if not known or "unknown" in commits or "changed" in commits:
+        told["Source"] = _distinct(results, "source_sha256")
+    return told
 
 
 def _time(results: Sequence[Result]) -> str:
