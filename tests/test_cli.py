@@ -368,3 +368,13 @@ def test_version(run):
     from unskew import __version__
 
     assert run("--version")[1].strip() == __version__
+
+
+def test_a_list_fits_a_narrow_terminal_and_is_a_line_each_in_a_pipe(run, monkeypatch):
+    _, piped, _ = run("list", "karel")
+    assert max(map(len, piped.splitlines())) > 100
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+    _, shown, _ = run("list", "karel")
+    assert max(map(len, shown.splitlines())) <= 60
+    assert shown.split() == piped.split()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -88,22 +90,37 @@ def _print_sources(domains: Sequence[Domain], facts: dict[str, Any], in_full: bo
     typer.echo("sources (set a parameter with --set name=value)")
     for domain in domains:
         if len(domain.sources) > MANY and not in_full:
-            typer.echo(f"  {domain.name}/…  {domain.doc}")
-            typer.echo(f"    (unskew list {domain.name}: what each is, and its parameters)")
-            names = ", ".join(domain.sources)
-            typer.echo(textwrap.fill(names, 100, initial_indent="    ", subsequent_indent="    "))
+            _print_line(f"  {domain.name}/…  ", domain.doc)
+            _print_line("    ", f"(unskew list {domain.name}: what each is, and its parameters)")
+            _print_line("    ", ", ".join(domain.sources), most=100)
             continue
         for source in domain.sources:
             _print_source(f"{domain.name}/{source}", facts["sources"][f"{domain.name}/{source}"])
     for name, how in facts["not_installed"].items():
-        typer.echo(f"  {name}/…  {how}")
+        _print_line(f"  {name}/…  ", how)
 
 
 def _print_source(name: str, fact: dict[str, Any]) -> None:
-    typer.echo(f"  {name:<22}  {fact['doc']}")
+    _print_line(f"  {name:<22}  ", fact["doc"])
     for key, parameter in fact["parameters"].items():
         setting = f"{key}={parameter['default']}"
-        typer.echo(f"    {setting:<20}  {parameter['allowed']}: {parameter['doc']}")
+        _print_line(f"    {setting:<20}  ", f"{parameter['allowed']}: {parameter['doc']}")
+
+
+def _print_line(name: str, text: str, most: int | None = None) -> None:
+    """Print a name and what it is, below each other if a terminal is narrow; else one line."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else most
+    if width is None or len(name) + len(text) <= width:
+        typer.echo((name + text).rstrip())
+        return
+    indent = " " * min(len(name), width // 2)
+    if len(name) > width // 2:
+        typer.echo(name.rstrip())
+        name = indent
+    wrapper = textwrap.TextWrapper(
+        width, initial_indent=name, subsequent_indent=indent, break_on_hyphens=False
+    )
+    typer.echo(wrapper.fill(text))
 
 
 def _print_rest(facts: dict[str, Any]) -> None:
@@ -121,4 +138,4 @@ def _print_rest(facts: dict[str, Any]) -> None:
         width = 30 if section == "recipes" else 22
         for name in entries:
             doc = entries[name] if isinstance(entries, dict) else ""
-            typer.echo(f"  {name:<{width}}  {doc}".rstrip())
+            _print_line(f"  {name:<{width}}  ", doc)
