@@ -114,12 +114,15 @@ def _millions(rate: Rate) -> str:
     """Say the slowest and the fastest, in millions."""
     low, high = (value / 1e6 for value in rate[1:])
     places = 0 if low >= 20 else 1
-    ends = f"{low:.{places}f}", f"{high:.{places}f}"
-    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+    return _from_to(f"{low:.{places}f}", f"{high:.{places}f}")
 
 
 def _range(rate: Rate) -> str:
-    return f"{_rounded(rate[1])} to {_rounded(rate[2])}"
+    return _from_to(*map(_rounded, rate[1:]))
+
+
+def _from_to(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
 
 
 def _rounded(value: float) -> str:
