@@ -1,9 +1,7 @@
 """The Karel experiments: the paper's numbers as data, what is trained, and a run at smoke scale."""
 
 import json
-import shutil
 from collections import Counter
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +11,9 @@ from unskew.domains.karel.examples import PROGRAM
 from unskew.domains.karel.recipes import RECIPES, TABLES
 from unskew.errors import UnskewError
 from unskew.experiments import KAREL, load_experiment
-from unskew.experiments.karel import lab as labs
 from unskew.experiments.karel import narrow_sets, plan, testing
 from unskew.experiments.karel.lab import Exam, Lab
-from unskew.experiments.karel.plan import Cell, Experiment, Table
+from unskew.experiments.karel.plan import Cell
 from unskew.experiments.karel.scales import SCALES, find_scale
 from unskew.experiments.karel.trainings import TRAININGS, Training, seeds_of, training
 from unskew.models.karel import SynthesizerConfig
@@ -146,201 +143,6 @@ def test_problems_are_a_table(sets):
     assert sets["problems"].common is None
 
 
-# A run at the smallest scale, and what is kept of it.
-
-TWO = Experiment(
-    "two",
-    "Two models",
-    "",
-    "?",
-    lambda _: [
-        Table(
-            "Generalization",
-            tuple(
-                Cell(model, test, model, Exam(test), paper=10.0)
-                for model in ("baseline", "augmented")
-                for test in ("actions-test", "while-in-while", "msr-test")
-            ),
-        )
-    ],
-    failures=("baseline",),
-)
-
-
-@pytest.fixture(scope="module")
-def work(tmp_path_factory):
-    return tmp_path_factory.mktemp("work")
-
-
-@pytest.fixture(scope="module")
-def result(work):
-    return TWO.run(Lab("smoke", work))
-
-
-def entry(work, name):
-    return Lab("smoke", work).known(training(name, SMOKE))
-
-
-def test_the_result_says_everything(result):
-    (table,) = result["tables"]
-    assert table["rows"] == ["baseline", "augmented"]
-    for cell in table["cells"]:
-        ours = cell["ours"]
-        assert cell["paper"] == 10
-        assert 0 <= ours["low"] <= ours["mean"] <= ours["high"] <= 100
-        assert ours["high"] > ours["low"]
-        assert len(ours["values"]) == SMOKE.seeds
-        assert (ours["common"] is None) == (cell["column"] != "msr-test")
-    for told in result["trainings"]:
-        assert told["examples"] == SMOKE.steps * SMOKE.batch == told["distinct"]
-        assert told["seconds"] > 0
-    assert result["tests"]["karel/msr-test"] == {"tasks": 48, "dropped": 0, "beam": 4}
-    assert result["tests"]["karel/actions-test"]["beam"] == SMOKE.beam
-    assert result["tries"] == 20_000
-    assert len(result["tests"]) == 3
-    assert result["failures"]
-    assert all(each["predicted"].startswith("DEF run m(") for each in result["failures"])
-    rows = [each["row"] for each in result["failures"] if each["test"] == "karel/actions-test"]
-    assert max(rows) > SMOKE.tests, "rows are those of the whole set"
-    json.dumps(result, allow_nan=False)
-
-
-def test_what_is_trained_on_more_is_likelier_after_forty_steps(result, work):
-    """A tiny model has solved nothing yet, but it knows which programs there are.
-
-    Programs of actions alone, against the original's, are likelier to the model whose data has
-    more of them: by 0.06 to 0.30 nats a token with twelve seeds, 0.19 in the mean. The rest is
-    too small to be told from chance after so little.
-    """
-    baseline, augmented = (entry(work, name)["scores"] for name in ("baseline", "augmented"))
-    gaps = [
-        each["msr-test"]["loss"] - each["actions-test"]["loss"] for each in (baseline, augmented)
-    ]
-    assert gaps[1] > gaps[0] + 0.05
-    for each in (baseline, augmented):
-        assert each["msr-test"]["loss"] < 3.5, "a model that guesses has 3.93 nats"
-        assert each["msr-test"]["shares"]["valid"]["share"] == 1
-
-
-def test_what_was_done_is_not_done_again(result, work, monkeypatch):
-    def never(*_, **__):
-        raise AssertionError("trained again")
-
-    monkeypatch.setattr(labs, "train", never)
-    monkeypatch.setattr(labs, "score", never)
-    assert TWO.run(Lab("smoke", work)) == result
-
-
-def test_only_what_is_named_is_trained(work, result, tmp_path):
-    again = TWO.run(Lab("smoke", tmp_path), only=["none"])
-    assert all(cell["ours"] is None for cell in again["tables"][0]["cells"])
-    assert again["trainings"] == []
-    (tmp_path / "entries").mkdir()
-    for path in (work / "entries").iterdir():
-        (tmp_path / "entries" / path.name).write_bytes(path.read_bytes())
-    assert TWO.run(Lab("smoke", tmp_path), only=["none"])["tables"] == result["tables"]
-
-
-def test_a_new_question_is_put_to_the_model_that_is_there(result, work, monkeypatch):
-    def never(*_, **__):
-        raise AssertionError("trained again")
-
-    monkeypatch.setattr(labs, "train", never)
-    found = Lab("smoke", work).entry(training("baseline", SMOKE), [Exam("msr-test", shown=1)])
-    assert found["scores"]["msr-test, 1 shown"]["shown"] == 1
-    assert "actions-test" in found["scores"]
-
-
-@pytest.mark.parametrize("changed", [{"beam": 1}, {"set": "of another recipe, 48"}])
-def test_a_score_of_another_test_set_or_beam_is_made_again(result, work, tmp_path, changed):
-    made, test = training("baseline", SMOKE), "while-in-while"
-    (tmp_path / "entries").mkdir()
-    path = f"entries/{made.hash}.json"
-    old = json.loads((work / path).read_text())
-    old["scores"][test] |= changed
-    (tmp_path / path).write_text(json.dumps(old))
-    assert test not in Lab("smoke", tmp_path).known(made)["scores"], "nor is it told"
-    (tmp_path / "runs").symlink_to(work / "runs")
-    found = Lab("smoke", tmp_path).entry(made, [Exam(test)])
-    assert found["scores"][test] == entry(work, "baseline")["scores"][test]
-
-
-def test_scores_of_a_model_that_was_trained_again_are_made_again(result, work, tmp_path):
-    """Weights of a GPU are not the same twice: an entry must not mix two models."""
-    made = training("baseline", SMOKE)
-    path = f"entries/{made.hash}.json"
-    (tmp_path / "entries").mkdir()
-    old = json.loads((work / path).read_text()) | {"weights": "others"}
-    old["scores"]["msr-test"]["loss"] = 77.0
-    old["scores"] = {key: old["scores"][key] for key in ("msr-test", "actions-test")}
-    (tmp_path / path).write_text(json.dumps(old))
-    (tmp_path / "runs").symlink_to(work / "runs")
-    found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
-    assert sorted(found["scores"]) == ["actions-test", "msr-test", "problems"]
-    assert found["scores"]["msr-test"]["loss"] < 10
-    assert found["weights"] != "others"
-
-
-def test_scores_that_a_stop_leaves_out_are_made_when_it_goes_on(
-    result, work, tmp_path, monkeypatch
-):
-    """Of a model that was trained again, on whatever its entry had, not only what is asked for."""
-    made = training("baseline", SMOKE)
-    path = tmp_path / "entries" / f"{made.hash}.json"
-    path.parent.mkdir()
-    old = json.loads((work / "entries" / path.name).read_text()) | {"weights": "others"}
-    old["scores"] = {key: old["scores"][key] for key in ("while-in-while", "actions-test")}
-    path.write_text(json.dumps(old))
-    (tmp_path / "runs").symlink_to(work / "runs")
-    plain, scored = labs.score, []
-
-    def stopped(*args, **kwargs):
-        if len(scored) == 2:
-            raise KeyboardInterrupt
-        scored.append(args)
-        return plain(*args, **kwargs)
-
-    monkeypatch.setattr(labs, "score", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        Lab("smoke", tmp_path).entry(made, [Exam("problems")])
-    assert json.loads(path.read_text())["owed"] == ["actions-test"]
-    monkeypatch.setattr(labs, "score", plain)
-    found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
-    assert sorted(found["scores"]) == ["actions-test", "problems", "while-in-while"]
-    assert "owed" not in json.loads(path.read_text())
-
-
-def test_an_entry_tells_what_trained_the_model_not_what_scores_it(work, result, tmp_path):
-    made = training("baseline", SMOKE)
-    trained = work / "runs" / made.hash
-    (tmp_path / "runs").mkdir()
-    copy = tmp_path / "runs" / made.hash
-    shutil.copytree(trained, copy)
-    said = json.loads((copy / labs.MADE_BY).read_text())
-    (copy / labs.MADE_BY).write_text(json.dumps(said | {"hardware": "another machine"}))
-    found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
-    assert found["provenance"] == said | {"hardware": "another machine"}
-    assert entry(work, "baseline")["provenance"] == said
-
-
-def test_those_that_train_for_a_part_of_the_time_only_are_counted_too(tmp_path, monkeypatch):
-    """Another one that comes after it began and goes before it ends."""
-    found = iter([1, 3, 1])
-    monkeypatch.setattr(labs, "counted", lambda _: nullcontext(lambda: next(found, 1)))
-    lab = Lab("smoke", tmp_path)
-    made = training("baseline, passes", SMOKE)
-    lab._trained(made)
-    assert lab._facts(made)["at_once"] == 3
-
-
-def test_a_run_that_does_not_say_what_trained_it_is_of_unknown_origin(work, result, tmp_path):
-    made = training("baseline", SMOKE)
-    shutil.copytree(work / "runs" / made.hash, tmp_path / "runs" / made.hash)
-    (tmp_path / "runs" / made.hash / labs.MADE_BY).unlink()
-    found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
-    assert found["provenance"]["hardware"] == "unknown"
-
-
 def test_a_test_set_is_known_by_its_content(monkeypatch):
     """Also where it is a table, or made of one: their names stay while their rows change."""
     names = ("problems", "actions-test", "msr-test")
@@ -355,34 +157,6 @@ def test_a_test_set_is_known_by_its_content(monkeypatch):
 
 def tables_of(tables):
     return lambda name: tables.get(name.removeprefix("karel/"))
-
-
-def test_an_exam_is_known_by_its_key():
-    for exam in (Exam("msr-test"), Exam("narrow-0.05-0.85-G"), Exam("uniform-test", 3)):
-        assert Exam.of(exam.key) == exam
-
-
-@pytest.mark.parametrize("lost", [None, "seconds", "scores", "provenance", "by", "beam", "tasks"])
-def test_a_damaged_entry_is_refused(result, work, tmp_path, lost):
-    made = training("baseline", SMOKE)
-    (tmp_path / "entries").mkdir()
-    path = f"entries/{made.hash}.json"
-    whole = json.loads((work / path).read_text())
-    for facts in (whole, whole["scores"]["msr-test"]):
-        if lost in facts:
-            del facts[lost]
-    (tmp_path / path).write_text(json.dumps(whole if lost else {"hash": made.hash}))
-    with pytest.raises(UnskewError, match="remove it"):
-        Lab("smoke", tmp_path).known(made)
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"hash": "other"}'])
-def test_an_entry_of_something_else_is_refused(tmp_path, text):
-    made = training("baseline", SMOKE)
-    (tmp_path / "entries").mkdir()
-    (tmp_path / "entries" / f"{made.hash}.json").write_text(text)
-    with pytest.raises(UnskewError, match="remove it"):
-        Lab("smoke", tmp_path).known(made)
 
 
 def test_training_and_test_sets_are_drawn_apart():

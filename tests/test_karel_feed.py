@@ -40,7 +40,7 @@ def same(left, right):
     return np.array_equal(*wide) and np.array_equal(left[1], right[1])
 
 
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("workers", [0, 1, 3])
 def test_tasks_come_in_the_streams_order(workers):
     with Feed(RECIPE, workers) as feed:
         parts = [feed.take(n) for n in (1_000, 1, 2_500)]
@@ -57,8 +57,38 @@ def test_it_goes_on_where_it_stood():
         place = feed.place
         later = feed.take(900)
     assert place == Place(1, 1_700 - BLOCK)
-    with Feed(RECIPE, 1, place) as again:
-        assert same(again.take(900), later)
+    for workers in (0, 1):
+        with Feed(RECIPE, workers, place) as again:
+            assert same(again.take(900), later)
+
+
+def test_without_workers_no_process_is_started(monkeypatch):
+    monkeypatch.setattr(karel_feed, "_start", None)
+    with Feed(RECIPE, 0, Place(1), stride=2) as feed, Feed(RECIPE, 0) as whole:
+        assert same(feed.take(10), tuple(part[BLOCK:] for part in whole.take(BLOCK + 10)))
+        feed.take(BLOCK)
+        assert feed.place == Place(3, 10)
+    with pytest.raises(UnskewError, match="closed"):
+        feed.take(BLOCK)
+    with Feed(HOPELESS, 0) as feed, pytest.raises(UnskewError, match="no world was found"):
+        feed.take(10)
+
+
+def test_a_mixture_may_say_how_many_examples_decide_what_is_kept():
+    even = replace(ACTIONS, homogenize=("actions",))
+    mixture = Mixture((even, RECIPE), (1, 1), pilot=300)
+    feeds = Feeds(mixture, 0)
+    try:
+        counted, none = (feed._whole.pilot for feed in feeds._feeds)
+    finally:
+        feeds.close()
+    assert sum(counted["counts"]) == 300
+    assert none is None
+    assert mixture.facts()["pilot"] == mixture.settings()["pilot"] == 300
+    usual = Mixture((even, RECIPE))
+    assert "pilot" not in usual.facts() | usual.settings()
+    with pytest.raises(UnskewError, match="pilot is 0"):
+        Mixture((even,), pilot=0)
 
 
 HOPELESS = Recipe("karel/narrow", 1, {"r_wall": 0.99, "r_marker": 0.0, "tries": 1})
@@ -98,8 +128,9 @@ def test_no_process_and_no_thread_is_left_behind():
     assert set(threading.enumerate()) <= before
 
 
-def test_who_waits_when_it_is_closed_hears_of_it():
-    feed, heard = Feed(RECIPE, 1), []
+@pytest.mark.parametrize("workers", [0, 1])
+def test_who_waits_when_it_is_closed_hears_of_it(workers):
+    feed, heard = Feed(RECIPE, workers), []
 
     def wait():
         try:

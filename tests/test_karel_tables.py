@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tests.test_karel_experiments import TWO, score_of
+from tests.test_karel_experiments import score_of
+from tests.test_karel_lab import TWO
 from unskew.cli.reproducing import _say
 from unskew.experiments import EXPERIMENTS, KAREL, calculator, load_experiment
 from unskew.experiments.karel import plan

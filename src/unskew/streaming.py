@@ -69,7 +69,7 @@ class Stream(Iterator[Any]):
         self.recipe, self.part, self.parts = recipe, part, parts
         found = find_source(recipe.source, recipe.parameters)
         self._source = restricted(found, recipe, 0, make)
-        self._pilot = _Pilot(recipe, pilot or _counted(recipe)) if recipe.homogenize else None
+        self._pilot = _Pilot(recipe, pilot or pilot_of(recipe)) if recipe.homogenize else None
         self._block, self._row, self._yielded = part, 0, 0
         self._examples: list[Any] | None = None  # of the block, once it is made
         if state is not None:
@@ -204,14 +204,14 @@ def _of(recipe: Recipe) -> str:
     return replace(recipe, n=1, shard_size=1).hash
 
 
-def _counted(recipe: Recipe) -> dict[str, Any]:
+def pilot_of(recipe: Recipe, draws: int | None = None) -> dict[str, Any]:
     """Draw a pilot sample and count the values of what is homogenized, declared ones too."""
     variable = joint(find_variables(recipe.homogenize, domain_of(recipe.source)))
     source = restricted(find_source(recipe.source, recipe.parameters), recipe, 0, make)
     rng = generator(recipe.seed, recipe.source, "stream pilot")
     codebook = Codebook(variable)
     counts = np.zeros(0, dtype=np.int64)
-    left = PILOT
+    left = PILOT if draws is None else draws
     while left > 0:
         batch, _ = source.draw(rng, min(left, source.chunk))
         codes = codebook.encode(variable.measure(batch))
@@ -230,9 +230,10 @@ class _Pilot:
         # A value of several variables is a tuple, which JSON makes a list.
         values = [tuple(v) if isinstance(v, list) else v for v in counted["values"]]
         counts = np.array(counted["counts"])
-        p = counts / counts.sum()
+        drawn = int(counts.sum())
+        p = counts / drawn
         never = [value for value, count in zip(values, counts, strict=True) if not count]
-        _judge(self._variable.name, p, never, recipe.epsilon)
+        _judge(self._variable.name, p, never, drawn, recipe.epsilon)
         self._acceptance = acceptance(p, recipe.epsilon)
         self._codebook = Codebook(self._variable)
         self._codebook.learn(values)
@@ -245,12 +246,14 @@ class _Pilot:
         return found
 
 
-def _judge(name: str, p: NDArray[np.float64], never: Sequence[Hashable], epsilon: float) -> None:
+def _judge(
+    name: str, p: NDArray[np.float64], never: Sequence[Hashable], drawn: int, epsilon: float
+) -> None:
     """Refuse what would keep nothing; warn of what costs more than its user may expect."""
     it = "it" if len(never) == 1 else "them"
     if never and epsilon == 0:
         raise UnskewError(
-            f"{name!r} never took {describe(never)} in {PILOT:,} draws, so at epsilon 0 nothing "
+            f"{name!r} never took {describe(never)} in {drawn:,} draws, so at epsilon 0 nothing "
             f"is kept; raise epsilon above 0, or leave {it} out of the support"
         )
     cost = expected_cost(p, epsilon)

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
 from unskew.batch import Batch
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
@@ -27,10 +28,12 @@ from unskew.domains.karel.world import (
     CELLS,
     FACING,
     HEIGHT,
+    OUTLINE,
     POSITION,
     SIDE,
     TENSOR_SHAPE,
     WALL,
+    WALL_CHANNEL,
     WIDTH,
 )
 from unskew.errors import UnskewError, check_count
@@ -39,6 +42,7 @@ from unskew.models.ranks import ALONE, Ranks
 from unskew.streams import stream
 
 CHANNELS, FRAME = TENSOR_SHAPE[0], TENSOR_SHAPE[1]
+EDGE = 256  # the kind of the cells around a grid; the others are their byte
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ def joined(sets: Sequence[Tasks]) -> Tasks:
     """Append sets of tasks to one another."""
     width = max(data.programs.shape[1] for data in sets)
     wide = [
-        torch.nn.functional.pad(data.programs, (0, width - data.programs.shape[1]), value=PAD)
+        functional.pad(data.programs, (0, width - data.programs.shape[1]), value=PAD)
         for data in sets
     ]
     return Tasks(torch.cat(wide), torch.cat([data.worlds for data in sets]))
@@ -105,23 +109,30 @@ def expand(worlds: Tensor, dtype: torch.dtype) -> Tensor:
         from unskew.models.karel_kernels import expand as expand_on_gpu
 
         return expand_on_gpu(worlds, dtype)
-    worlds = worlds.short()
-    cells = torch.nn.functional.pad(worlds[..., :CELLS].view(-1, 2, SIDE, SIDE), (1, 1, 1, 1))
-    cells = cells.unsqueeze(-1)  # (n, 2, 18, 18, 1)
+    there = worlds.int()
+    cells = functional.pad(there[..., :CELLS].view(-1, 2, SIDE, SIDE), (1, 1, 1, 1))
     height, width, position, facing = (
-        worlds[..., part, None, None, None] for part in (HEIGHT, WIDTH, POSITION, FACING)
+        there[..., part] for part in (HEIGHT, WIDTH, POSITION, FACING)
     )
-    y = torch.arange(-1, SIDE + 1).view(-1, 1, 1)
-    x = torch.arange(-1, SIDE + 1).view(-1, 1)
-    channel = torch.arange(CHANNELS)
-    inside = (y >= 0) & (x >= 0) & (y < height) & (x < width)
-    on_edge = (y == -1) | (x == -1) | (y == height) | (x == width)
-    karel = (channel == facing) & inside & (position == y * SIDE + x)
-    wall = (channel == 4) & inside & (cells == WALL)
-    outline = (channel == 5) & on_edge & (y <= height) & (x <= width)
-    markers = (channel > 5) & inside & (cells == channel - 5)
-    each = karel | wall | outline | markers  # (n, 2, 18, 18, 16)
-    return each.permute(0, 2, 3, 1, 4).flatten(-2).to(dtype)
+    top, right = (size.view(-1, 1, 1, 2) for size in (height, width))
+    y = torch.arange(-1, SIDE + 1, dtype=torch.int32).view(-1, 1, 1)
+    x = y.view(-1, 1)
+    on_edge = (y == -1) | (x == -1) | (y == top) | (x == right)
+    kinds = torch.where(on_edge, EDGE, cells.permute(0, 2, 3, 1))  # (n, 18, 18, 2)
+    kinds.masked_fill_((y > top) | (x > right), 0)
+    each = functional.embedding(kinds, _channels(dtype))  # (n, 18, 18, 2, 16)
+    pair, side = torch.arange(len(worlds)).view(-1, 1), torch.arange(2)
+    each[pair, position // SIDE + 1, position % SIDE + 1, side, facing] = 1
+    return each.flatten(-2)
+
+
+def _channels(dtype: torch.dtype) -> Tensor:
+    """Return the channels of each kind of cell: free, so many markers, a wall, the edge."""
+    table = torch.zeros(EDGE + 1, CHANNELS, dtype=dtype)
+    table[WALL, WALL_CHANNEL] = table[EDGE, OUTLINE] = 1
+    for markers in range(1, CHANNELS - OUTLINE):
+        table[markers, OUTLINE + markers] = 1
+    return table
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""An endless stream of Karel tasks, made by processes beside the one that trains.
+"""An endless stream of Karel tasks, made by processes beside the one that trains, or by itself.
 
 Each process makes every so many-th block of the stream (``streaming``), and the blocks are taken
 in their order, so what comes does not depend on how many processes there are or which is faster.
@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.errors import UnskewError, check_count
-from unskew.models.karel_feeder import receive
+from unskew.errors import UnskewError
+from unskew.models.karel_feeder import arrays, receive
 from unskew.recipe import Recipe
-from unskew.streaming import IN_VAIN, Stream
+from unskew.streaming import IN_VAIN, Stream, pilot_of
 
 AHEAD = 4  # blocks that each process may be ahead
 WAIT = 0.02  # seconds between looks at a thread that is to end
@@ -48,14 +48,27 @@ class Feed:
     """Tasks of a recipe, for ever; ``take`` returns the next so many."""
 
     def __init__(
-        self, recipe: Recipe, workers: int, place: Place = START, *, stride: int = 1
+        self,
+        recipe: Recipe,
+        workers: int,
+        place: Place = START,
+        *,
+        stride: int = 1,
+        pilot: int | None = None,
     ) -> None:
-        """Start the processes; they begin at ``place`` and take every ``stride``-th block."""
-        check_count("workers", workers, "use at least one")
-        whole = Stream(recipe)
-        # What cannot be run is refused here, not in a process; and what draws is compiled once,
-        # not by each of them at the same time.
-        whole.block(place.block)
+        """Start the processes; they begin at ``place`` and take every ``stride``-th block.
+
+        Of no workers there are no processes: whoever takes tasks makes them. ``pilot`` is how many
+        examples decide what homogenizing keeps, where it is not as many as a stream has.
+        """
+        whole = Stream(
+            recipe, pilot=pilot_of(recipe, pilot) if pilot and recipe.homogenize else None
+        )
+        if workers:
+            # What cannot be run is refused here, not in a process; and what draws is compiled
+            # once, not by each of them at the same time.
+            whole.block(place.block)
+        self._whole, self._number = whole, place.block  # of who has no workers
         self.place, self._stride, self._open = place, stride, True
         self._crew: list[subprocess.Popen[bytes]] = []
         self._queues: list[queue.Queue[Arrays | str]] = []
@@ -137,12 +150,22 @@ class Feed:
 
     def _next(self) -> Arrays:
         """Return the next block: the processes take turns."""
+        if not self._queues:
+            return self._make()
         ready = next(self._turns)
         found = ready.get()
         if isinstance(found, str):
             ready.put(found)  # it is so for ever
             raise UnskewError(found)
         return found
+
+    def _make(self) -> Arrays:
+        """Make the next block here."""
+        if not self._open:
+            raise UnskewError(CLOSED)
+        programs, inputs, outputs = arrays(self._whole.block(self._number))
+        self._number += self._stride
+        return programs, np.stack([inputs, outputs], axis=2)
 
     def _read(self, process: subprocess.Popen[bytes], ready: queue.Queue[Arrays | str]) -> None:
         """Hand over what one process makes until it ends, which it never should."""

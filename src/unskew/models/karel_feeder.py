@@ -18,6 +18,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.batch import Batch
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.domains.karel.world import BYTES
 from unskew.errors import HealthWarning, UnskewError
@@ -50,12 +51,7 @@ def serve(questions: IO[bytes], out: IO[bytes]) -> None:
         stream = Stream(Recipe.from_dict(task["recipe"]), pilot=task["pilot"])
         block = int(task["block"])
         while True:
-            batch = stream.block(block)
-            if len(batch):
-                programs, inputs = program_rows(batch), world_rows(batch, INPUTS)
-                send(out, programs, inputs, world_rows(batch, OUTPUTS))
-            else:
-                send(out, np.empty((0, 1), np.uint8), *[np.empty((0, 1, BYTES), np.uint8)] * 2)
+            send(out, *arrays(stream.block(block)))
             block += int(task["parts"])
     except (BrokenPipeError, KeyboardInterrupt):
         return
@@ -63,6 +59,14 @@ def serve(questions: IO[bytes], out: IO[bytes]) -> None:
         fail(out, str(error))
     except Exception as error:  # a line says more to the parent than a traceback here
         fail(out, f"{type(error).__name__}: {error}")
+
+
+def arrays(batch: Batch) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return programs, inputs and outputs; of a homogenized block nothing may be kept."""
+    if len(batch) == 0:
+        nothing = np.empty((0, 1, BYTES), np.uint8)
+        return np.empty((0, 1), np.uint8), nothing, nothing
+    return program_rows(batch), world_rows(batch, INPUTS), world_rows(batch, OUTPUTS)
 
 
 def send(

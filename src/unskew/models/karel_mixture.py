@@ -10,6 +10,7 @@ import numpy as np
 
 from unskew.errors import UnskewError, check_count
 from unskew.models.karel_feed import Arrays, Feed, Place
+from unskew.models.runs import as_before
 from unskew.recipe import Recipe
 from unskew.streams import stream
 
@@ -20,6 +21,7 @@ class Mixture:
 
     recipes: tuple[Recipe, ...]
     shares: tuple[int, ...] = ()  # left out, as many of each
+    pilot: int | None = None  # examples that decide what homogenizing keeps; as streams have it
 
     def __post_init__(self) -> None:
         """Refuse what cannot be mixed."""
@@ -33,19 +35,23 @@ class Mixture:
             )
         for share in self.shares:
             check_count("share", share)
+        if self.pilot is not None:
+            check_count("pilot", self.pilot)
         if len({(recipe.source, recipe.seed) for recipe in self.recipes}) < len(self.recipes):
             raise UnskewError(
                 "streams of one source and seed have examples in common; give each its own seed"
             )
 
     @classmethod
-    def of(cls, recipes: Sequence[Recipe], shares: Sequence[int] = ()) -> Mixture:
+    def of(
+        cls, recipes: Sequence[Recipe], shares: Sequence[int] = (), pilot: int | None = None
+    ) -> Mixture:
         """Mix recipes that may be of one source and seed: each gets draws of its own."""
         apart = [
             replace(recipe, seed=int(stream(recipe.seed, "mixture", i).integers(2**31)))
             for i, recipe in enumerate(recipes)
         ]
-        return cls((*recipes[:1], *apart[1:]), tuple(shares))
+        return cls((*recipes[:1], *apart[1:]), tuple(shares), pilot)
 
     def rows(self, n: int, number: int = 0) -> list[int]:
         """Return how many of n tasks are of each recipe, in the chunk of this number.
@@ -65,9 +71,15 @@ class Mixture:
 
     def facts(self) -> dict[str, Any]:
         """Name the streams, as the settings of a run have them."""
+        pilot = {} if self.pilot is None else {"pilot": self.pilot}
         if len(self.recipes) == 1:
-            return {"stream": self.recipes[0].hash}
-        return {"streams": [recipe.hash for recipe in self.recipes], "shares": list(self.shares)}
+            return {"stream": self.recipes[0].hash, **pilot}
+        hashes = [recipe.hash for recipe in self.recipes]
+        return {"streams": hashes, "shares": list(self.shares), **pilot}
+
+    def settings(self) -> dict[str, Any]:
+        """Return all that its tasks depend on, as what names a training has it."""
+        return as_before(self, "pilot")
 
 
 class Feeds:
@@ -96,7 +108,8 @@ class Feeds:
         self._feeds: list[Feed] = []
         try:
             for recipe, place in zip(mixture.recipes, starts, strict=True):
-                self._feeds.append(Feed(recipe, workers, place, stride=stride))
+                feed = Feed(recipe, workers, place, stride=stride, pilot=mixture.pilot)
+                self._feeds.append(feed)
         except BaseException:  # also Ctrl-C: nobody else can close what was not made
             self.close()
             raise

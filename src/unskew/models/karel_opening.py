@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from unskew.errors import check_count
 from unskew.models.karel_data import Minibatches, Tasks
 from unskew.models.karel_mixture import Mixture
 from unskew.models.karel_rounds import Rounds
@@ -36,15 +37,20 @@ def endless(
     *,
     reuse: int = 1,
     workers: int | None = None,
+    alone: bool = False,
     ranks: Ranks = ALONE,
 ) -> tuple[OpenBatches, dict[str, Any]]:
-    """Open streams that are made beside the training, by all cores but one unless said."""
+    """Open streams that are made beside the training, by all cores but one unless said.
+
+    ``alone`` starts no processes for them: a short run is done before they have begun.
+    """
     crew = max(1, (os.cpu_count() or 2) - 1) if workers is None else workers
+    check_count("workers", crew, "use at least one")
 
     def rounds(number: int, state: Mapping[str, Any] | None) -> Batches:
         return Rounds(
             mixture, step.batch, step.shown, step.seed, ranks.device,
-            reuse=reuse, workers=crew, number=number, state=state, ranks=ranks,
+            reuse=reuse, workers=0 if alone else crew, number=number, state=state, ranks=ranks,
         )  # fmt: skip
 
     return rounds, {**mixture.facts(), "reuse": reuse}

@@ -43,6 +43,7 @@ TOLD = (
     "name", "seed", "hash", "data", "steps", "batch", "shown", "examples", "distinct", "passes",
     "seconds", "at_once",
 )  # fmt: skip
+FEW = 4_096  # examples that are made before a process that makes them has started
 AT_ONCE, MADE_BY = "at_once", "provenance.json"  # files of a run
 SCORED = {"tasks", "beam", "set", "shares", "by", "misses", "dropped"}
 BY = {"actions-test": ("actions",), "msr-test": ("control_flow",)}
@@ -150,8 +151,13 @@ class Lab:
             return load_synthesizer(folder, ALONE.device)
         self.say.stage(f"training {training.name}, seed {training.seed}: {training.data}")
         if training.mixture is not None:
-            workers = max(1, self._cores - 1)  # one is left to whoever trains
-            opened = endless(training.mixture, training.step, reuse=training.reuse, workers=workers)
+            opened = endless(
+                training.mixture,
+                training.step,
+                reuse=training.reuse,
+                workers=max(1, self._cores - 1),  # one is left to whoever trains
+                alone=training.steps * training.step.batch <= FEW,
+            )
         else:
             tasks = [self._set(recipe) for recipe in training.sets]
             opened = fixed(joined(tasks), training.step)

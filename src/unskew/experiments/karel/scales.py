@@ -33,14 +33,15 @@ class Scale:
     wide_beam: int  # on the original and the uniform test set
     narrow: tuple[tuple[float, float], ...] = NARROW  # r_wall, r_marker
     counts: str = "GUA"
+    pilot: int | None = None  # examples that decide what a homogenized stream keeps
 
 
 SCALES = {
     "smoke": Scale(
         SynthesizerConfig(channels=8, blocks=1, pair=16, token=16, hidden=32, layers=1),
-        batch=32, rate=1e-2, steps=40, short=20, whole_steps=20, narrow_steps=20, seeds=1, reuse=1,
+        batch=32, rate=1e-2, steps=32, short=8, whole_steps=8, narrow_steps=4, seeds=1, reuse=1,
         passed=64, whole=128, narrowed=64, sizes=(64,), tests=48, beam=2,
-        wide_beam=4, narrow=NARROW[:1], counts="GA",
+        wide_beam=4, narrow=NARROW[:1], counts="GA", pilot=4_096,
     ),
     "small": Scale(
         SynthesizerConfig(channels=8, blocks=1, pair=64, token=32, hidden=64, layers=1),

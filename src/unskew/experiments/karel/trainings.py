@@ -45,6 +45,8 @@ class Training:
     def hash(self) -> str:
         """Sixteen digits that change when anything but the name does."""
         facts = asdict(self) | {"model": self.model.facts(), "step": self.step.facts()}
+        if self.mixture is not None:
+            facts["mixture"] = self.mixture.settings()
         del facts["name"]
         text = json.dumps(facts, sort_keys=True, default=dict)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
@@ -115,7 +117,9 @@ def _streamed(
     """Train on an endless mixture; ``seeing`` begins with weights that see differences."""
 
     def make(scale: Scale, seed: int) -> Training:
-        mixture = Mixture.of([replace(recipe, seed=seed) for recipe in recipes], shares)
+        mixture = Mixture.of(
+            [replace(recipe, seed=seed) for recipe in recipes], shares, scale.pilot
+        )
         step = StepConfig(scale.batch, shown, scale.rate, seed=seed)
         model = replace(scale.model, seed=seed)
         if seeing:
