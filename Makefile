@@ -51,7 +51,7 @@ format: $(VENV)/test-ready ## format and fix what can be fixed
 bench: $(VENV)/test-ready ## print the speed figures
 	$(BIN)/python -m bench
 
-speed: $(VENV)/test-ready ## measure them again for the docs
+speed: $(VENV)/test-ready ## measure the speed figures of the docs again
 	$(BIN)/python -m bench -o results/speed.json
 	$(BIN)/python -m docs.numbers
 

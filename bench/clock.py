@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 
 
@@ -14,6 +15,15 @@ def rate(job: Callable[[], int], repeats: int = 7) -> tuple[float, float, float]
         items = job()
         rates.append(items / (time.perf_counter() - begin))
     return median(rates), min(rates), max(rates)
+
+
+def peak() -> float:
+    """Return the most memory that this process had, in MiB.
+
+    What getrusage says begins with what the process that started this one had.
+    """
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return next(int(line.split()[1]) for line in status.splitlines() if "VmHWM" in line) / 1024
 
 
 def seconds(job: Callable[[], object], repeats: int = 7) -> float:

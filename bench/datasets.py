@@ -16,7 +16,7 @@ from unskew.generation import shard
 from unskew.parts import make_part, measured
 
 RECIPES = {
-    "karel/msr": Recipe("karel/msr", 131_072, shard_size=16_384),
+    "karel/msr": Recipe("karel/msr", 393_216, shard_size=16_384),
     "calculator/dcfg by length": Recipe(
         "calculator/dcfg", 1_048_576, homogenize=("length",), shard_size=65_536
     ),
@@ -77,10 +77,11 @@ def _seconds(work: Callable[[], object]) -> float:
 def _peak(rows: int) -> float:
     recipe = Recipe("karel/msr", rows, shard_size=16_384)
     code = (
-        "import json, resource, sys, tempfile; from unskew import Recipe, generate; "
+        "import json, sys, tempfile; from bench.clock import peak; "
+        "from unskew import Recipe, generate; "
         "recipe = Recipe.from_dict(json.loads(sys.argv[1])); "
         "generate(recipe, tempfile.mkdtemp()); "
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+        "print(peak())"
     )
     ran = subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-c", code, json.dumps(recipe.to_dict())],

@@ -1,13 +1,12 @@
 """Homogenizing: what the acceptance step costs beside the drawing, and that memory stays put."""
 
 import itertools
-import resource
 from typing import Any
 
 import numpy as np
 
 import unskew
-from bench.clock import rate, seconds
+from bench.clock import peak, rate, seconds
 from unskew.acceptance import accept
 from unskew.codebook import Codebook
 from unskew.domains import load_domain
@@ -64,9 +63,8 @@ def _memory(domain: unskew.Domain) -> dict[str, float]:
     total, peaks = 0, {}
     for more in (100_000, 900_000, 4_000_000):
         total += sum(len(batch) for batch in kept.take(more))
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{total:>12,} kept of {kept.tally.drawn:>12,} drawn: {peak:,.0f} MiB")
-        peaks[str(total)] = peak
+        peaks[str(total)] = peak()
+        print(f"{total:>12,} kept of {kept.tally.drawn:>12,} drawn: {peaks[str(total)]:,.0f} MiB")
     return peaks
 
 

@@ -145,9 +145,11 @@ def _regimes() -> str:
         f"[`{BEST}`](docs/reproduction.md#one-model-for-all-of-it), not in the paper: streams of "
         f"uniform and original-like worlds, some homogenized by what a program has. Blank: the "
         f"paper has no such number; –: not run yet. As in the original, test programs are not kept "
-        f"out of training. Programs without valid worlds are left out, in the fifth row one in "
-        f"five; on the {common[0]['n']:,} for which all fourteen sets of these programs have "
-        f"worlds, *uniform: {PASSES}* solves {min(shares):.0f} to {max(shares):.0f} %. " + _tried()
+        f"out of training. How the paper counts nested loops it does not say "
+        f"([more](docs/reproduction.md#where-we-differ)). Programs without valid worlds are left "
+        f"out, in the fifth row one in five; on the {common[0]['n']:,} for which all fourteen sets "
+        f"of these programs have worlds, *uniform: {PASSES}* solves {min(shares):.0f} to "
+        f"{max(shares):.0f} %. " + _tried()
     )
 
 

@@ -162,6 +162,14 @@ BAD = {
         ("audit", "calculator/dcfg", "-n", "many"),
         "-n is 'many'; allowed is a whole number; see unskew audit --help",
     ),
+    "n is no number at last": (
+        ("audit", "calculator/dcfg", "-n", "5", "-nmany"),
+        "-n is 'many'; allowed is a whole number; see unskew audit --help",
+    ),
+    "minutes are left out": (
+        ("reproduce", "calculator", "--minutes"),
+        "see unskew reproduce --help",
+    ),
     "minutes are no number": (
         ("reproduce", "calculator", "--minutes=few"),
         "--minutes is 'few'; allowed is a number; see unskew reproduce --help",

@@ -165,7 +165,7 @@ def test_what_cannot_be_scored_is_refused_before_anything_is_decoded(
         (["karel/msr-val", "--steps", "1", "--share", "2"], "--share is for sources without end"),
         (["karel/msr-val", "--steps", "1", "--reuse", "2"], "--reuse is for sources without end"),
         (["karel/msr-val", "--steps", "1", "--workers", "2"], "--workers is for sources"),
-        (["karel/msr", "--steps", "1", "--workers", "0"], "workers is 0"),
+        (["karel/msr", "--steps", "1", "--workers", "-1"], "workers is -1"),
         (["karel/msr", "--steps", "1", "--reuse", "0"], "reuse is 0"),
         (["karel/msr", "calculator/dcfg", "--steps", "1"], "are of several domains"),
         (["karel/msr", "--steps", "1", "--exclude", "a", "--exclude-nothing"], "contradict"),

@@ -3,8 +3,10 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 
@@ -230,29 +232,30 @@ def test_all_that_was_run_has_the_calculator_too(tmp_path, run):
     assert list(json.loads(out)) == list(EXPERIMENTS)
     assert json.loads(out)["calculator"] == json.loads((RESULTS / "calculator.json").read_text())
     (tmp_path / "karel").symlink_to(RESULTS / "karel")
-    for text in (None, (RESULTS / "calculator-6000-steps.json").read_text()):  # of other settings
-        if text is not None:
-            (tmp_path / "calculator.json").write_text(text)
+    for others in ((), ("calculator-6000-steps.json",)):  # of other settings
+        for other in others:
+            shutil.copy(RESULTS / other, tmp_path)
         code, out, err = run("reproduce", "all", *options, tmp_path)
         assert code == 0
         assert list(json.loads(out)) == list(KAREL)
         assert err == f"{tmp_path} has no Calculator of scale full; it is left out\n"
 
 
-def test_the_calculator_is_not_run_twice(tmp_path, run, monkeypatch):
+def test_the_calculator_is_run_once_with_each_settings(tmp_path, run, monkeypatch):
     made = json.loads((RESULTS / "calculator.json").read_text())
     ran = []
 
-    def pretend(*arguments):
-        ran.append(arguments[0])
-        return made
+    def pretend(scale, *_):
+        ran.append(scale)
+        size = asdict(calculator.SCALES[scale])
+        return made | {"scale": scale, "settings": json.loads(json.dumps(size))}
 
     monkeypatch.setattr(calculator, "run", pretend)
-    for _ in range(2):
-        options = ("--scale", "full", "--work", tmp_path, "--json")
+    for scale in ("full", "full", "smoke", "full", "smoke"):
+        options = ("--scale", scale, "--work", tmp_path, "--json")
         code, out, _ = run("reproduce", "calculator", *options)
         assert code == 0
-        assert json.loads(out) == made
-    assert ran == ["full"]
-    (tmp_path / "calculator.json").write_text("{")
+        assert json.loads(out)["scale"] == scale
+    assert ran == ["full", "smoke"]
+    (tmp_path / "calculator-0.json").write_text("{")
     assert "is no JSON" in run("reproduce", "calculator", *options)[2]

@@ -100,22 +100,26 @@ def main() -> None:
 def _usage(error: Any) -> str:
     """Say what is wrong with a command: the value, what is allowed, and where more is said."""
     said = error.format_message().rstrip(".") or "no command"
-    context = getattr(error, "ctx", None)
     allowed = next((words for kind, words in _NUMBERS.items() if f"valid {kind}" in said), "")
     given = _given(getattr(getattr(error, "param", None), "opts", []))
     if allowed and given:
         said = f"{given[0]} is {given[1]!r}; allowed is {allowed}"
-    command = f" {context.info_name}" if context and context.parent else ""
-    return f"{said}{'' if said.endswith('?') else ';'} see unskew{command} --help"
+    whole: Any = typer.main.get_command(app)
+    command = [name for name in sys.argv[1:2] if name in whole.commands]
+    where = " ".join(["unskew", *command])
+    return f"{said}{'' if said.endswith('?') else ';'} see {where} --help"
 
 
 def _given(spellings: list[str]) -> tuple[str, str] | None:
-    """Return an option as it was given and its value: what refuses a value does not name it."""
+    """Return an option as it was last given and its value: what refuses one does not name it."""
+    found = None
     for argument, following in pairwise([*sys.argv[1:], ""]):
         name, equals, value = argument.partition("=")
         if name in spellings:
-            return name, value if equals else following
-    return None
+            found = name, value if equals else following
+        elif argument[:2] in spellings and argument[2:]:  # -n5
+            found = argument[:2], argument[2:]
+    return found
 
 
 def _stopped() -> None:

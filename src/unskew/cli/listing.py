@@ -87,7 +87,7 @@ def _first_line(make: Any) -> str:
 
 
 def _print_sources(domains: Sequence[Domain], facts: dict[str, Any], in_full: bool) -> None:
-    typer.echo("sources (set a parameter with --set name=value)")
+    _print_line("", "sources (set a parameter with --set name=value)")
     for domain in domains:
         if len(domain.sources) > MANY and not in_full:
             _print_line(f"  {domain.name}/…  ", domain.doc)

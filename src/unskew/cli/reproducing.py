@@ -195,18 +195,17 @@ def _calculator_known(work: Path, scale: str, steps: int | None) -> Any:
     """Return the Calculator's result where it was run already."""
     from unskew.experiments import load_experiment
 
-    return load_experiment(CALCULATOR).known(work / f"{CALCULATOR}.json", scale, steps)
+    return load_experiment(CALCULATOR).known(work, scale, steps)
 
 
 def _run_calculator(work: Path, scale: str, steps: int | None) -> Any:
     """Run the Calculator's experiment, and keep what it finds."""
     from unskew.experiments import load_experiment
-    from unskew.files import write_text
 
     found = load_experiment(CALCULATOR)
     with progress(f"reproducing {CALCULATOR}", steps or found.steps(scale)) as advance:
         result = found.run(scale, work / CALCULATOR, _say(advance), steps)
-    write_text(work / f"{CALCULATOR}.json", json.dumps(result, indent=1) + "\n")
+    found.keep(result, work)
     return result
 
 

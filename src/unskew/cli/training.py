@@ -78,7 +78,10 @@ def train(
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option(help="Karel: processes that make a stream.", show_default="all cores but one"),
+        typer.Option(
+            help="Karel: processes that make a stream; with 0 it is made between the steps.",
+            show_default="all cores but one",
+        ),
     ] = None,
     exclude: Exclude = None,
     exclude_nothing: Annotated[

@@ -7,6 +7,7 @@ four sources as they are. All models of all seeds train side by side.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ from unskew.auditing import VariableAudit, in_order, kl_removed
 from unskew.errors import UnskewError, unknown
 from unskew.experiments.provenance import provenance
 from unskew.experiments.saying import Say
-from unskew.files import plain_errors
+from unskew.files import plain_errors, write_text
 from unskew.generation import shard
 from unskew.models.calculator import Expressions, ReaderConfig
 from unskew.models.scoring import Estimate, accuracies
@@ -35,6 +36,7 @@ from unskew.streams import stream
 from unskew.tally import Tally
 from unskew.theory import cost_bound
 
+NAME = "calculator"
 SOURCES = ("t2t", "dcfg")
 TEST_SOURCES = ("t2t", "dcfg", "rcfg", "bal")
 VARIABLES = ("length", "max_depth", "mean_depth", "operations", "parentheses")
@@ -125,7 +127,7 @@ def run(
     scores = _train_and_score(size, [data for data, _ in made], work, say)
     tallies = [tally for _, tally in made]
     return {
-        "experiment": "calculator",
+        "experiment": NAME,
         "scale": scale,
         "settings": asdict(size),
         "seeds": list(range(size.seeds)),
@@ -139,18 +141,25 @@ def run(
     }
 
 
-def known(path: Path, scale: str, steps: int | None = None) -> dict[str, Any] | None:
-    """Return the result that a file has, if it is of this scale and these settings."""
-    if not path.is_file():
-        return None
-    try:
-        with plain_errors(path, reading=True):
-            found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UnskewError(f"{path} is no JSON ({error}); remove it") from error
+def known(work: Path, scale: str, steps: int | None = None) -> dict[str, Any] | None:
+    """Return the result in a folder that is of this scale's settings, if one is."""
     settings = json.loads(json.dumps(asdict(_sized(scale, steps))))
-    is_this = isinstance(found, dict) and found.get("experiment") == "calculator"
-    return found if is_this and found.get("settings") == settings else None
+    for path in sorted(work.glob(f"{NAME}*.json")):
+        try:
+            with plain_errors(path, reading=True):
+                found = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise UnskewError(f"{path} is no JSON ({error}); remove it") from error
+        if isinstance(found, dict) and found.get("settings") == settings:
+            return found
+    return None
+
+
+def keep(result: dict[str, Any], work: Path) -> None:
+    """Write a result into a folder, beside those of other settings."""
+    text = json.dumps(result["settings"], sort_keys=True)
+    name = hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+    write_text(work / f"{NAME}-{name}.json", json.dumps(result, indent=1) + "\n")
 
 
 def steps(scale: str) -> int:

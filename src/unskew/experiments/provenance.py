@@ -46,7 +46,7 @@ def joined(each: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def commit_of(facts: dict[str, Any]) -> str:
-    """Name the commit of a result; of old ones it was not noted, their source's hash was."""
+    """Name the commit of a result, where it is noted."""
     return str(facts.get("commit", UNKNOWN))
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.errors import UnskewError
+from unskew.errors import UnskewError, check_whole
 from unskew.models.karel_feeder import arrays, receive
 from unskew.recipe import Recipe
 from unskew.streaming import IN_VAIN, Stream, pilot_of
@@ -61,6 +61,7 @@ class Feed:
         Of no workers there are no processes: whoever takes tasks makes them. ``pilot`` is how many
         examples decide what homogenizing keeps, where it is not as many as a stream has.
         """
+        check_whole("workers", workers, 0, "give 0 for no processes")
         whole = Stream(
             recipe, pilot=pilot_of(recipe, pilot) if pilot and recipe.homogenize else None
         )

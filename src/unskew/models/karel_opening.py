@@ -10,7 +10,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from unskew.errors import check_count
 from unskew.models.karel_data import Minibatches, Tasks
 from unskew.models.karel_mixture import Mixture
 from unskew.models.karel_rounds import Rounds
@@ -37,20 +36,18 @@ def endless(
     *,
     reuse: int = 1,
     workers: int | None = None,
-    alone: bool = False,
     ranks: Ranks = ALONE,
 ) -> tuple[OpenBatches, dict[str, Any]]:
     """Open streams that are made beside the training, by all cores but one unless said.
 
-    ``alone`` starts no processes for them: a short run is done before they have begun.
+    By no workers, they are made in its midst: a short run is done before processes have begun.
     """
     crew = max(1, (os.cpu_count() or 2) - 1) if workers is None else workers
-    check_count("workers", crew, "use at least one")
 
     def rounds(number: int, state: Mapping[str, Any] | None) -> Batches:
         return Rounds(
             mixture, step.batch, step.shown, step.seed, ranks.device,
-            reuse=reuse, workers=0 if alone else crew, number=number, state=state, ranks=ranks,
+            reuse=reuse, workers=crew, number=number, state=state, ranks=ranks,
         )  # fmt: skip
 
     return rounds, {**mixture.facts(), "reuse": reuse}

@@ -151,13 +151,9 @@ class Lab:
             return load_synthesizer(folder, ALONE.device)
         self.say.stage(f"training {training.name}, seed {training.seed}: {training.data}")
         if training.mixture is not None:
-            opened = endless(
-                training.mixture,
-                training.step,
-                reuse=training.reuse,
-                workers=max(1, self._cores - 1),  # one is left to whoever trains
-                alone=training.steps * training.step.batch <= FEW,
-            )
+            few = training.steps * training.step.batch <= FEW
+            workers = 0 if few else max(1, self._cores - 1)  # one is left to whoever trains
+            opened = endless(training.mixture, training.step, reuse=training.reuse, workers=workers)
         else:
             tasks = [self._set(recipe) for recipe in training.sets]
             opened = fixed(joined(tasks), training.step)
