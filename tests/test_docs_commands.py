@@ -20,7 +20,7 @@ FEW = 60  # examples, where more are asked for
 
 # What is parsed, not run: the line begins so, and the reason.
 PARSED_ONLY = {
-    "unskew reproduce": "half a minute and more; tests/test_experiments.py runs smoke",
+    "unskew reproduce": "a minute and more; test_experiments.py and test_karel_lab.py run smoke",
     "unskew train karel": "minutes; tests/test_karel_run.py trains a smaller model",
     "unskew train data/one": "likewise",
     "torchrun": "needs eight processes; tests/test_karel_training.py runs two",

@@ -1,4 +1,4 @@
-"""The Karel experiments: the paper's numbers as data, what is trained, and a run at smoke scale."""
+"""The Karel experiments: the paper's numbers as data, what is trained, how numbers are told."""
 
 import json
 from collections import Counter
@@ -12,8 +12,8 @@ from unskew.domains.karel.recipes import RECIPES, TABLES
 from unskew.errors import UnskewError
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel import narrow_sets, plan, testing
-from unskew.experiments.karel.lab import Exam, Lab
-from unskew.experiments.karel.plan import Cell
+from unskew.experiments.karel.lab import TOLD, Exam, Lab
+from unskew.experiments.karel.plan import Cell, Experiment, Table
 from unskew.experiments.karel.scales import SCALES, find_scale
 from unskew.experiments.karel.trainings import TRAININGS, Training, seeds_of, training
 from unskew.models.karel import SynthesizerConfig
@@ -247,6 +247,9 @@ def test_numbers_of_several_seeds_have_the_wider_interval():
     assert close["high"] - close["low"] == pytest.approx(6.2, abs=0.1)  # Wilson's
     assert wide["high"] - wide["low"] == pytest.approx(2 * 4.303 * 10 / 3**0.5, abs=0.1)
     assert wide["values"] == [40, 50, 60]
+    near = [{"scores": {"t": score_of(hits, 100)}} for hits in (48, 50, 52)]
+    found = plan._ours(cell, near, percent=True)  # Wilson's, around the mean of the seeds
+    assert (found["low"], found["high"]) == pytest.approx((40.4, 59.6), abs=0.1)
 
 
 def test_a_number_of_problems_is_no_percentage():
@@ -275,6 +278,7 @@ def test_a_value_of_a_variable_is_looked_up():
     assert plan._ours(gone, [{"scores": {"t": scores}}], percent=True) is None
     assert plan._cell(gone, "%", [{"scores": {"t": scores}}])["empty"]
     assert "empty" not in plan._cell(gone, "%", [{"scores": {}}])
+    assert plan._cell(gone, "%", [{"scores": {"t": scores}}, {"scores": {}}])["empty"]
 
 
 def test_a_training_is_what_it_says():
@@ -288,3 +292,95 @@ def test_a_training_is_what_it_says():
     assert longer.steps == FULL.whole_steps
     for scale in SCALES.values():
         assert training("beyond, longer", scale).steps > training("beyond, wider", scale).steps
+
+
+def test_programs_that_all_sets_have_are_told_of_the_first_candidate_on_the_whole_set():
+    """Their share, of the seeds together; not of a value of a variable, nor counted otherwise."""
+    row = {"value": 1, "hits": 1, "n": 2}
+    seeds = [{"hits": 3, "n": 4}, {"hits": 1, "n": 4}]
+    entries = [{"scores": {"t": score_of(5, 10, common=each)}} for each in seeds]
+    for each in entries:
+        each["scores"]["t"]["shares"]["exact"] = {"hits": 2, "n": 10}
+        each["scores"]["t"]["by"] = {"actions": [row]}
+    cell = Cell("a", "b", "m", Exam("t"))
+    found = plan._ours(cell, entries, percent=True)
+    assert (found["common"], found["tasks"]) == (50, 10)
+    assert plan._ours(cell, entries, percent=False)["common"] == 50
+    for other in (replace(cell, by=("actions", 1)), replace(cell, solved="exact")):
+        assert plan._ours(other, entries, percent=True)["common"] is None
+    assert plan._ours(replace(cell, solved="exact"), entries, percent=True)["mean"] == 20
+    for none in ({}, {"common": {"hits": 0, "n": 0}}):
+        assert plan._ours(cell, [{"scores": {"t": score_of(5, 10, **none)}}], percent=True) == (
+            plan._ours(cell, entries, percent=True) | {"values": [50], "common": None}
+        )
+
+
+def test_an_interval_ends_where_numbers_do():
+    cell = Cell("a", "b", "m", Exam("t"))
+    entries = [{"scores": {"t": score_of(hits, 40, loss=hits, tasks=40)}} for hits in (0, 40, 20)]
+    for percent, most in ((True, 100), (False, 40)):
+        found = plan._ours(cell, entries, percent=percent)
+        assert (found["low"], found["mean"], found["high"]) == (0, most / 2, most)
+    loss = plan._loss(cell, entries)
+    assert (loss["low"], loss["tasks"]) == (0, 40)
+    assert loss["high"] > 60
+
+
+def test_each_end_of_an_interval_is_the_wider_of_tasks_and_seeds():
+    """At nine tenths the interval of tasks reaches further down, that of seeds further up."""
+    tasks, values = (0.7, 0.95), [89.0, 90.0, 91.0, 96.0, 84.0]
+    spread = plan._interval(values, tasks, 100.0)
+    assert spread == pytest.approx((70, 90 + 2.776 * 4.301 / 5**0.5), abs=0.01)
+    assert plan._interval(values[:1], tasks, 100.0) == (70, 95)
+    low, high = plan._interval(values, (0.88, 0.99), 100.0)
+    assert (low, high) == pytest.approx((90 - 2.776 * 4.301 / 5**0.5, 99), abs=0.01)
+
+
+def test_failures_and_tests_are_those_of_the_whole_set_of_pairs():
+    """Failures of the first seed; a set that is shown with fewer pairs is not told again."""
+    cells = tuple(Cell("m", f"{k}", "m", Exam("t", k)) for k in (1, None))
+    tables = [Table("t", (*cells, Cell("o", "u", "o", Exam("u"))))]
+
+    def scored(dropped, said):
+        misses = [{"row": dropped, "predicted": said}]
+        return {"tasks": 7, "dropped": dropped, "beam": 8, "misses": misses}
+
+    seeds = [{"t": scored(3, "a"), "t, 1 shown": scored(4, "b")}, {"t": scored(3, "c")}]
+    entries = {"m": [{"scores": each} for each in seeds], "o": [{"scores": {"u": scored(5, "d")}}]}
+    told = list(plan._failures(("m", "none"), tables, entries))
+    assert told == [{"model": "m", "test": "karel/t", "row": 3, "predicted": "a"}]
+    assert plan._tests(tables, entries) == {
+        "karel/t": {"tasks": 7, "dropped": 3, "beam": 8},
+        "karel/u": {"tasks": 7, "dropped": 5, "beam": 8},
+    }
+    alone = [Table("t", cells[:1])]
+    assert plan._tests(alone, entries) == {}
+    assert list(plan._failures(("m",), alone, entries)) == []
+
+
+class Kept:
+    """A lab that has every model already, each seed of another commit."""
+
+    name, scale = "full", FULL
+
+    def entry(self, made, exams):
+        told = dict.fromkeys(TOLD, 0) | {"name": made.name, "seed": made.seed, "seconds": 2.5}
+        scores = {exam.key: score_of(made.seed, 4, tasks=4, dropped=1, beam=8) for exam in exams}
+        return {**told, "provenance": {"commit": f"c{made.seed}"}, "scores": scores}
+
+    def known(self, _):
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("only", "seeds"), [(None, [0, 1, 2]), (["baseline"], [0, 1, 2]), (["baseline:1"], [1])]
+)
+def test_all_seeds_are_told_or_the_one_that_is_named(only, seeds):
+    cell = Cell("a", "b", "baseline", Exam("t"), paper=7.0)
+    found = Experiment("x", "X", "", "?", lambda _: [Table("t", (cell,))]).run(Kept(), only)
+    assert [each["seed"] for each in found["trainings"]] == seeds
+    assert [each["commit"] for each in found["trainings"]] == [f"c{seed}" for seed in seeds]
+    assert found["provenance"] == {"commit": "; ".join(f"c{seed}" for seed in seeds)}
+    assert found["seconds"] == 2.5 * len(seeds)
+    (told,) = found["tables"][0]["cells"]
+    assert (told["paper"], told["ours"]["values"]) == (7, [25 * seed for seed in seeds])

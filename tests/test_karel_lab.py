@@ -3,6 +3,7 @@
 import json
 import shutil
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -21,6 +22,7 @@ from unskew.models.karel_data import Tasks
 from unskew.models.karel_reading import read_examples
 from unskew.models.karel_run import shipped_synthesizer
 from unskew.models.karel_scoring import score
+from unskew.models.runs import METRICS
 
 # All experiments at the smallest scale, one after another in one folder, as the command does it.
 
@@ -63,6 +65,8 @@ def tasks_of(cell, lab):
 def test_every_cell_has_a_number_or_says_why_not(name, results, lab):
     tables = load_experiment(name).tables(SMOKE)
     for table, made in zip(tables, results[name]["tables"], strict=True):
+        assert (made["title"], made["unit"], made["form"]) == (table.title, table.unit, table.form)
+        assert made["sides"] == list(table.sides)
         for cell, told in zip(table.cells, made["cells"], strict=True):
             assert (told["row"], told["column"]) == (cell.row, cell.column)
             assert told["paper"] == cell.paper
@@ -92,7 +96,10 @@ def test_trainings_tests_and_failures_are_told(name, results, lab):
     experiment, result = load_experiment(name), results[name]
     assert (result["experiment"], result["scale"]) == (name, "smoke")
     assert [each["name"] for each in result["trainings"]] == experiment.models(SMOKE)
+    seconds = sum(told["seconds"] for told in result["trainings"])
+    assert result["seconds"] == pytest.approx(seconds, abs=0.1)
     for told in result["trainings"]:
+        assert told.keys() == {*labs.TOLD, "commit"}
         made = training(told["name"], SMOKE)
         assert (told["hash"], told["seed"], told["data"]) == (made.hash, 0, made.data)
         assert told["examples"] == made.steps * made.step.batch
@@ -108,6 +115,27 @@ def test_trainings_tests_and_failures_are_told(name, results, lab):
     for each in result["failures"]:
         assert each["test"] in result["tests"]
         assert each["predicted"].startswith("DEF run m(")
+
+
+@pytest.mark.parametrize("name", ["baseline, 1 to 5 pairs", "augmented, passes", "narrow msr"])
+def test_an_entry_says_how_its_model_was_trained(name, results, lab, work):
+    made = training(name, SMOKE)
+    found = lab.known(made)
+    last = json.loads((work / "runs" / made.hash / METRICS).read_text().splitlines()[-1])
+    assert (found["loss"], found["seconds"]) == (last["loss"], round(last["seconds"], 1))
+    assert last["step"] == found["steps"] == made.steps
+    assert (found["batch"], found["shown"]) == (made.step.batch, list(made.step.shown))
+    said = found["settings"]
+    assert (said["steps"], said["step"]["rate"]) == (made.steps, made.step.rate)
+    assert (said["seed"], said["model"]["hidden"]) == (0, SMOKE.model.hidden)
+    folders = [work / "data" / recipe.hash for recipe in made.sets]
+    rows = sum(len(read_examples(str(folder))) for folder in folders)
+    assert found["distinct"] == (rows or found["examples"])
+
+
+def test_an_example_that_is_used_again_is_not_another_one(lab):
+    made = training("baseline", SMOKE)
+    assert [lab._distinct(replace(made, reuse=n), 100) for n in (1, 2, 3)] == [100, 50, 34]
 
 
 # Directions. With twelve seeds each; what did not hold with all of them is not here.

@@ -1,4 +1,4 @@
-"""How much of everything: minutes on a CPU, an hour on a CPU, or hours of a GPU in short steps."""
+"""How much of everything: a minute on a CPU, an hour on a CPU, or hours of a GPU in short steps."""
 
 from __future__ import annotations
 
