@@ -98,6 +98,8 @@ def test_the_committed_entries_are_of_models_that_there_are():
 
 
 def test_names_that_are_not_there_are_refused():
+    with pytest.raises(UnskewError, match="choose from augmented; augmented, passes; "):
+        training("xyz", FULL)
     for name in ("basline", "narrow 0.5-0.5-G", "uniform all", "msr "):
         with pytest.raises(UnskewError, match="unknown model"):
             training(name, FULL)

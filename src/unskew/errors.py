@@ -45,8 +45,9 @@ def unknown(kind: str, name: str, known: Iterable[str], step: str = "") -> Unske
     """
     names = sorted(known)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
-    rest = f", … ({len(names) - MOST_NAMES} more)" if len(names) > MOST_NAMES else ""
-    listed = ", ".join(names[:MOST_NAMES]) + rest
+    rest = [f"… ({len(names) - MOST_NAMES} more)"] if len(names) > MOST_NAMES else []
+    between = "; " if any("," in name for name in names) else ", "
+    listed = between.join([*names[:MOST_NAMES], *rest])
     some = f"choose from {listed}" if names else "there is none to choose from"
     hint = f"did you mean {near[0]!r}?" if near else step or some
     return UnskewError(f"unknown {kind} {name!r}; {hint}")
