@@ -18,6 +18,7 @@ SOURCE = Path(unskew.__file__).parent
 LAYERS = {
     "core": [
         "errors",
+        "visible",
         "streams",
         "compiled",
         "batch",

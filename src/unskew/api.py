@@ -12,7 +12,8 @@ from unskew.auditing import Audit, Auditor
 from unskew.batch import Batch
 from unskew.errors import UnskewError, check_count
 from unskew.homogenizer import Health, Homogenizer, KeptBatches
-from unskew.names import column_variable, domain_of, find_source, resolve
+from unskew.names import column_variable, find_source, resolve
+from unskew.recipe import Trust
 from unskew.salient import By, SalientVariable, joint
 from unskew.source import Source, plain_source
 from unskew.streams import stream
@@ -65,7 +66,7 @@ def homogenize(
     ``cost_limit``.
     """
     source = _source(draw, settings or {})
-    variable = joint(resolve(by, domain_of(source.name)))
+    variable = joint(resolve(by, source.domain))
     rng = stream(seed, source.name, "accept", 0)
     homogenizer = Homogenizer(variable, epsilon, rng, cost_limit)
     return Homogenized(source, homogenizer, stream(seed, source.name, "draw", 0))
@@ -78,6 +79,7 @@ def audit(
     *,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
+    trust: Trust = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Audit:
     """Measure how far the salient variables of ``target`` are from uniform.
@@ -85,9 +87,9 @@ def audit(
     ``target`` is any iterable of examples, a sampler ``draw(rng)``, a source by name or as an
     object, a dataset, or a Parquet or JSONL file. ``by`` names or gives the variables; left
     out, it is the domain's own or the columns of the file. ``n`` limits how many examples are
-    read (100,000 of what is endless).
+    read (100,000 of what is endless). Code that a dataset names is imported only with ``trust``.
     """
-    opened = open_target(target, settings, seed)
+    opened = open_target(target, settings, seed, trust)
     limit = DEFAULT_N if n is None and opened.endless else n
     if limit is not None:
         check_count("n", limit, "audit at least one example")

@@ -16,6 +16,7 @@ from unskew.codebook import Codebook
 from unskew.errors import UnskewError
 from unskew.rowhash import row_hashes
 from unskew.tally import plain
+from unskew.visible import Visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,7 +154,7 @@ class Audit:
         """Draw a table in a terminal."""
         from unskew.report.terminal import audit_tables
 
-        yield from audit_tables(self)
+        yield from map(Visible, audit_tables(self))
 
 
 @dataclass(frozen=True, repr=False)
@@ -216,7 +217,7 @@ class Comparison:
         """Draw a table in a terminal."""
         from unskew.report.terminal import comparison_tables
 
-        yield from comparison_tables(self)
+        yield from map(Visible, comparison_tables(self))
 
 
 class Auditor:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from unskew.addresses import store_errors
 from unskew.batch import Batch
 from unskew.errors import UnskewError
-from unskew.recipe import Recipe
-from unskew.store import Place, parquet_file, place, plain_errors, sha256
+from unskew.recipe import Recipe, Trust
+from unskew.store import Place, inside, parquet_file, place, plain_errors, sha256
 from unskew.tally import Tally
 
 if TYPE_CHECKING:
@@ -36,13 +36,16 @@ class Dataset:
     checksums: tuple[str, ...]  # of each file
 
     @classmethod
-    def open(cls, folder: str | Place) -> Dataset:
-        """Open a folder, or a prefix in an object store, that ``unskew generate`` finished."""
+    def open(cls, folder: str | Place, trust: Trust = False) -> Dataset:
+        """Open a folder, or a prefix in an object store, that ``unskew generate`` finished.
+
+        With ``trust``, code that its recipe names may be imported: all, or only these names.
+        """
         path = place(folder)
-        recipe = recipe_of(path)
+        recipe = recipe_of(path, trust)
         try:
-            manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-            parts = tuple(path / part["file"] for part in manifest["parts"])
+            manifest = json.loads(inside(path, MANIFEST).read_text(encoding="utf-8"))
+            parts = tuple(inside(path, part["file"]) for part in manifest["parts"])
             rows = tuple(part["rows"] for part in manifest["parts"])
             tally = Tally.from_dict(manifest["tally"])
             checksums = tuple(part["sha256"] for part in manifest["parts"])
@@ -80,14 +83,17 @@ class Dataset:
             yield from read_parquet(part)
 
 
-def recipe_of(folder: str | Place) -> Recipe:
-    """Return the recipe of a dataset, finished or not."""
+def recipe_of(folder: str | Place, trust: Trust = False) -> Recipe:
+    """Return the recipe of a dataset, finished or not.
+
+    The dataset may be a stranger's, so its recipe trusts no name unless ``trust`` says so.
+    """
     path = place(folder)
     with plain_errors(path, reading=True):
-        known = (path / RECIPE).is_file()
+        known = inside(path, RECIPE).is_file()
     if not known:
         raise UnskewError(f"{path} is no dataset (no {RECIPE} in it); make one with generate")
-    return Recipe.read(path / RECIPE)
+    return Recipe.read(path / RECIPE, trust)
 
 
 def read_parquet(path: Place, rows: int = 1 << 16) -> Iterator[Batch]:

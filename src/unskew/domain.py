@@ -103,7 +103,7 @@ class Domain:
             raise unknown("source", f"{self.name}/{name}", known)
         chosen = _settle(f"{self.name}/{name}", self.sources[name], settings or {})
         made = self.sources[name](**chosen)
-        return replace(made, name=f"{self.name}/{name}", parameters=chosen)
+        return replace(made, name=f"{self.name}/{name}", parameters=chosen, domain=self)
 
     def variable(self, name: str) -> SalientVariable:
         """Return a salient variable by name."""

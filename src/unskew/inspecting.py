@@ -14,7 +14,7 @@ from unskew.dataset import CARD, MANIFEST
 from unskew.errors import UnskewError
 from unskew.parts import NOTES, Footer, note_name, part_name, read_footer, read_note
 from unskew.recipe import Recipe
-from unskew.store import Place, files_below, plain_errors, sha256
+from unskew.store import Place, files_below, inside, plain_errors, sha256
 from unskew.tally import Tally
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def inspect_files(folder: Place, recipe: Recipe, found: Verified) -> list[Whole]
 
 
 def _read_manifest(folder: Place, found: Verified) -> Mapping[str, Any]:
-    path = folder / MANIFEST
+    path = inside(folder, MANIFEST)
     if not path.is_file():
         raise UnskewError(f"{folder} is not finished; run its generate command again")
     with plain_errors(path, reading=True):
@@ -110,7 +110,7 @@ def _whole_parts(
 ) -> list[Whole]:
     """Look for the recipe's parts and for files that are none; compare checksums."""
     names = [part_name(recipe, index) for index in range(recipe.shards)]
-    data = folder / "data"
+    data = inside(folder, "data")
     files = [path for path in files_below(data) if path == data / path.name]
     there = {f"data/{path.name}" for path in files if path.suffix == ".parquet"}
     found.faults += [f"{name} is not in {MANIFEST}" for name in sorted(there - set(named))]

@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +25,9 @@ import numpy as np
 from unskew.addresses import store_errors
 from unskew.batch import Batch
 from unskew.errors import UnskewError
-from unskew.names import domain_of, find_variables
+from unskew.names import recipe_domain, recipe_variables
 from unskew.recipe import Recipe
-from unskew.store import Place, parquet_file, sha256, write_bytes, write_text
+from unskew.store import Place, inside, parquet_file, sha256, write_bytes, write_text
 from unskew.tally import Tally, plain
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def finished_part(folder: Place, recipe: Recipe, index: int, *, drawn: bool = Fa
 def read_note(folder: Place, name: str) -> Part | None:
     """Return what the note of a part says; None where there is none, or it was altered."""
     try:
-        said = json.loads((folder / note_name(name)).read_text(encoding="utf-8"))
+        said = json.loads(inside(folder, note_name(name)).read_text(encoding="utf-8"))
         digest = said.pop("digest")
         return Part.from_dict(said) if digest == _digest(said) else None
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
@@ -187,11 +187,11 @@ def measured(recipe: Recipe, batch: Batch) -> dict[str, list[list[Any]]]:
 
 def card_variables(recipe: Recipe) -> list[SalientVariable]:
     """Return what is measured of a recipe's examples: its domain's variables and its own."""
-    domain = domain_of(recipe.source)
+    domain = recipe_domain(recipe)
     names = list(domain.main or domain.variables) if domain is not None else []
     chosen = [domain.variable(name) for name in names] if domain is not None else []
-    own = find_variables([name for name in recipe.homogenize if name not in names], domain)
-    return [*chosen, *own]
+    others = tuple(name for name in recipe.homogenize if name not in names)
+    return [*chosen, *recipe_variables(replace(recipe, homogenize=others))]
 
 
 def note_name(name: str) -> str:

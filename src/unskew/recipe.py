@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unskew.errors import UnskewError, check_range, unknown
 from unskew.theory import EPSILONS
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from unskew.store import Place
 
 VERSION = 1
+# Whose names may be opened: True, all of them; False, none; or the names that a person gave.
+Trust: TypeAlias = bool | Collection[str]
 _KINDS: dict[str, tuple[type, ...]] = {
     "source": (str,),
     "n": (Integral,),
@@ -64,6 +66,11 @@ class Recipe:
     is decided by the content of its key (a program, an expression), so no key is in two of them.
     Keys of the datasets or recipes in ``exclude`` are left out; ``distinct`` leaves out keys that
     came before, and with them rows: there may be fewer than ``n``.
+
+    A recipe may name code (``my_module:draw``), files and addresses. ``trusted`` lists the names
+    that may be imported or opened. It is None, which means all, where a person wrote the recipe or
+    named its file. The recipe of a dataset is data, so nothing in it is trusted unless a person
+    says so. ``trusted`` is never written, and not part of what a recipe is.
     """
 
     source: str
@@ -77,6 +84,7 @@ class Recipe:
     splits: Mapping[str, int] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
     distinct: bool = False
+    trusted: frozenset[str] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
@@ -124,6 +132,10 @@ class Recipe:
                 "splits out"
             )
 
+    def trusts(self, name: str) -> bool:
+        """Say whether a name in the recipe may be imported or opened."""
+        return self.trusted is None or name in self.trusted
+
     @property
     def summary(self) -> str:
         """What it makes, in a line."""
@@ -158,6 +170,7 @@ class Recipe:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; ``from_dict`` reads it back."""
         data = {"unskew_recipe": VERSION, **asdict(self)}
+        del data["trusted"]
         data |= {name: list(data[name]) for name in ("homogenize", "exclude")}
         for name in _OPTIONAL:
             if not data[name]:
@@ -174,7 +187,7 @@ class Recipe:
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
+    def from_dict(cls, data: Mapping[str, Any], trust: Trust = True) -> Recipe:
         """Read a recipe; a field that is not known is refused, not ignored."""
         given = dict(data)
         version = given.pop("unskew_recipe", None)
@@ -184,7 +197,7 @@ class Recipe:
                 f"recipe version is {version!r}; this unskew reads version {VERSION}: "
                 + ("update unskew" if newer else f"set unskew_recipe to {VERSION}")
             )
-        known = [f.name for f in fields(cls)]
+        known = list(_KINDS)
         for name in given:
             if name not in known:
                 raise unknown("recipe field", name, known)
@@ -194,11 +207,11 @@ class Recipe:
         for name in ("homogenize", "exclude"):
             if isinstance(given.get(name), list):
                 given[name] = tuple(given[name])
-        return cls(**given)
+        return cls(**given, trusted=trusted_names(trust))
 
     @classmethod
-    def read(cls, path: Place) -> Recipe:
-        """Read a recipe file."""
+    def read(cls, path: Place, trust: Trust = True) -> Recipe:
+        """Read a recipe file; give ``trust=False`` for a file that came with somebody's data."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
         except OSError as error:
@@ -212,4 +225,11 @@ class Recipe:
             ) from error
         if not isinstance(data, dict):
             raise UnskewError(f"recipe {path} is no JSON object; start from a recipe.json")
-        return cls.from_dict(data)
+        return cls.from_dict(data, trust)
+
+
+def trusted_names(trust: Trust) -> frozenset[str] | None:
+    """Return the names that may be opened; None means all."""
+    if isinstance(trust, bool):
+        return None if trust else frozenset()
+    return frozenset([trust] if isinstance(trust, str) else trust)

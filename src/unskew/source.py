@@ -6,12 +6,15 @@ import inspect
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from unskew.batch import Batch
 from unskew.errors import UnskewError
+
+if TYPE_CHECKING:
+    from unskew.domain import Domain
 
 # draw(rng, n) returns exactly n valid examples and counts, by reason, what validity cost.
 Draw: TypeAlias = Callable[[np.random.Generator, int], tuple[Batch, Counter[str]]]
@@ -23,6 +26,7 @@ class Source:
 
     ``derive(rng, batch)``, where a source has it, makes examples anew of given ones, as far as
     it can: new worlds for the same programs. It returns them in order, with counts of the others.
+    ``domain`` is the domain that the source belongs to, if it belongs to one.
     """
 
     name: str
@@ -30,6 +34,7 @@ class Source:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     chunk: int = 1 << 15
     derive: Callable[[np.random.Generator, Batch], tuple[Batch, Counter[str]]] | None = None
+    domain: Domain | None = field(default=None, compare=False, repr=False)
 
 
 def plain_source(draw: Callable[[np.random.Generator], Any], name: str | None = None) -> Source:

@@ -15,12 +15,12 @@ from unskew.dataset import read_parquet, recipe_of
 from unskew.domain import Domain
 from unskew.errors import HealthWarning, UnskewError
 from unskew.generation import make
-from unskew.inputs import check_inputs
+from unskew.inputs import check_inputs, untrusted_inputs
 from unskew.inspecting import Verified, Whole, inspect_files
-from unskew.keys import SeenKeys, excluded_keys, key_hashes, split_of
-from unskew.names import domain_of, find_source
+from unskew.keys import SeenKeys, excluded_keys, key_hashes, key_of, split_of
+from unskew.names import IF_TRUSTED, recipe_domain, recipe_source, untrusted_code
 from unskew.parts import part_batch, part_bytes
-from unskew.recipe import Recipe
+from unskew.recipe import Recipe, Trust, trusted_names
 from unskew.rowhash import row_hashes
 from unskew.store import Place, place, read_bytes
 from unskew.streams import stream
@@ -33,14 +33,20 @@ def verify(
     folder: str | Place,
     against: Sequence[str] = (),
     *,
+    trust: Trust = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Verified:
-    """Check files, rows and keys; ``against`` names datasets that must share no key with it."""
+    """Check files, rows and keys; ``against`` names datasets that must share no key with it.
+
+    Code, files and addresses that the dataset's recipe names are left alone unless ``trust`` says
+    so, and what is not checked for that reason is said. Built-in sources need no trust.
+    """
     path = place(folder)
-    recipe = recipe_of(path)
+    recipe = recipe_of(path, _with(against, trust))
     found = Verified()
     whole = inspect_files(path, recipe, found)
-    domain = domain_of(recipe.source)
+    domain = recipe_domain(recipe)
+    withheld = _say_withheld(recipe, found)
     sampled = _sampled(whole)
     keys: dict[str, list[Hashes]] = {}
     rows: list[Hashes] = []
@@ -49,7 +55,7 @@ def verify(
         try:
             for batch in read_parquet(part.path):
                 rows.append(row_hashes(batch))
-                keys.setdefault(part.split, []).append(key_hashes(batch, domain))
+                keys.setdefault(part.split, []).append(key_hashes(batch, key_of(recipe)))
                 _check_rows(batch, domain, part, start, sampled.get(part.index, []), found)
                 start += len(batch)
                 advance(len(batch))
@@ -58,14 +64,36 @@ def verify(
         found.rows += start
     found.repeated_rows = _repeats(rows)
     found.repeated_keys = sum(_repeats(hashes) for hashes in keys.values())
-    _check_made(path, recipe, whole, found)
-    others = (*recipe.exclude, *against)
+    if not withheld:
+        _check_made(path, recipe, whole, found)
+    others = [name for name in (*recipe.exclude, *against) if name not in untrusted_inputs(recipe)]
     compared = recipe.splits or recipe.distinct or others
     if compared and _knows_keys(recipe, found):
         _check_keys(recipe, keys, found)
         for name in others:
-            _check_leak(name, recipe.source, keys, found)
+            _check_leak(name, key_of(recipe), keys, found)
     return found
+
+
+def _with(against: Sequence[str], trust: Trust) -> Trust:
+    """Trust the names that the person gave as well."""
+    names = trusted_names(trust)
+    return True if names is None else (*names, *against)
+
+
+def _say_withheld(recipe: Recipe, found: Verified) -> bool:
+    """Say which checks are left out because they would run or open what the data names."""
+    code = untrusted_code(recipe, recipe.source, *recipe.homogenize)
+    opened = untrusted_inputs(recipe)
+    if code or opened:
+        checks = ["no part was made again"]
+        checks += ["rows and keys were not checked"] if recipe.source in code else []
+        checks += ["keys were not compared with what is named"] if opened else []
+        names = ", ".join(dict.fromkeys([*code, *opened]))
+        found.skipped.append(
+            f"{', '.join(checks)}: the data names {names}, which is not run or opened; {IF_TRUSTED}"
+        )
+    return bool(code or opened)
 
 
 def _sampled(whole: Sequence[Whole]) -> dict[int, list[int]]:
@@ -165,9 +193,10 @@ def _repeats(hashes: Sequence[Hashes]) -> int:
 
 def _knows_keys(recipe: Recipe, found: Verified) -> bool:
     """Whether it is known what tells examples apart; a user's own module may not be here."""
+    if untrusted_code(recipe, recipe.source):
+        return False  # _say_withheld said so
     try:
-        if ":" in recipe.source:
-            find_source(recipe.source, recipe.parameters)
+        recipe_source(recipe)
     except UnskewError as error:
         found.skipped.append(f"keys were not compared: {error}")
         return False
@@ -194,11 +223,11 @@ def _check_keys(recipe: Recipe, keys: dict[str, list[Hashes]], found: Verified) 
 
 def _check_leak(
     name: str,
-    source: str,
+    key: str,
     keys: dict[str, list[Hashes]],
     found: Verified,
 ) -> None:
-    other = excluded_keys(name, make, source)
+    other = excluded_keys(name, make, key)
     for split, hashes in keys.items():
         shared = len(np.intersect1d(np.concatenate(hashes), other))
         if shared:
