@@ -169,8 +169,7 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; ``from_dict`` reads it back."""
-        data = {"unskew_recipe": VERSION, **asdict(self)}
-        del data["trusted"]
+        data = {"unskew_recipe": VERSION, **facts_of(self)}
         data |= {name: list(data[name]) for name in ("homogenize", "exclude")}
         for name in _OPTIONAL:
             if not data[name]:
@@ -226,6 +225,11 @@ class Recipe:
         if not isinstance(data, dict):
             raise UnskewError(f"recipe {path} is no JSON object; start from a recipe.json")
         return cls.from_dict(data, trust)
+
+
+def facts_of(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass as plain data, without whom a recipe in it trusts."""
+    return asdict(record, dict_factory=lambda pairs: {k: v for k, v in pairs if k != "trusted"})
 
 
 def trusted_names(trust: Trust) -> frozenset[str] | None:

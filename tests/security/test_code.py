@@ -201,3 +201,12 @@ def test_a_file_here_never_takes_the_place_of_a_library(run, stranger):
     assert "colorsys.py is hidden by" in err
     assert "rename the file" in err
     assert not MARK.exists()
+
+
+def test_whom_a_recipe_trusts_is_no_part_of_what_it_is():
+    """It is not written, not hashed, not compared; results keep their names."""
+    for trusted in (None, frozenset(), frozenset({"evil:draw"})):
+        recipe = Recipe("evil:draw", 10, trusted=trusted)
+        assert recipe == Recipe("evil:draw", 10)
+        assert recipe.hash == Recipe("evil:draw", 10).hash
+        assert "trusted" not in recipe.to_json()

@@ -7,13 +7,14 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from unskew.errors import UnskewError
 from unskew.files import plain_errors, write_bytes, write_text
+from unskew.recipe import facts_of
 
 CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
 SAVE_SECONDS = 20.0  # a stop loses no more work than this
@@ -27,7 +28,7 @@ def as_before(config: Any, *later: str) -> dict[str, Any]:
     defaults = {field.name: field.default for field in fields(config)}
     return {
         name: value
-        for name, value in asdict(config).items()
+        for name, value in facts_of(config).items()
         if name not in later or value != defaults[name]
     }
 
