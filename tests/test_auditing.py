@@ -24,7 +24,7 @@ from unskew import Batch, Recipe, Source, UnskewError, audit, generate, over
 from unskew.auditing import Auditor, VariableAudit
 from unskew.salient import as_variable
 
-fixed = settings(derandomize=True, deadline=None)
+fixed = settings(derandomize=True)
 
 
 def itself(example: Any) -> Any:

@@ -216,7 +216,7 @@ def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) 
     for example in batch.examples():
         try:
             value = function(example)
-        except Exception as error:  # the user's own function may raise anything
+        except (Exception, SystemExit) as error:  # the user's own function may raise anything
             raise UnskewError(
                 f"variable {name!r} raised {type(error).__name__}: {error}; "
                 f"make it return a value (example {_short(example)})"

@@ -47,7 +47,7 @@ def plain_source(draw: Callable[[np.random.Generator], Any], name: str | None = 
             return Batch.of([draw(rng) for _ in range(n)]), Counter()
         except UnskewError:
             raise
-        except Exception as error:  # the user's own function may raise anything
+        except (Exception, SystemExit) as error:  # the user's own function may raise anything
             raise UnskewError(
                 f"sampler {label!r} raised {type(error).__name__}: {error}; "
                 "make it return one example for every generator"

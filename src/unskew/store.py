@@ -9,7 +9,7 @@ object is put whole.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -193,6 +193,12 @@ def remove_stale(folder: Place) -> None:
     """Remove what killed writers left below a folder; a store shows nothing half-written."""
     if not isinstance(folder, ObjectPath):
         files.remove_stale(folder)
+
+
+def remove_left(folder: Place, processes: Collection[int]) -> None:
+    """Remove what these processes of this machine left; a store shows nothing half-written."""
+    if not isinstance(folder, ObjectPath):
+        files.remove_left(folder, processes)
 
 
 def read_bytes(path: Place) -> bytes:
