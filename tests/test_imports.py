@@ -24,6 +24,7 @@ LAYERS = {
         "tally",
         "source",
         "salient",
+        "binning",
         "codebook",
         "acceptance",
         "theory",

@@ -57,9 +57,9 @@ class Domain:
     of an example and its number. ``trace`` yields an example step by step, as text; ``draw``
     returns it as SVG.
     ``main`` names the variables that an audit shows unasked; ``found``, where what there is to
-    measure differs from source to source, finds them in a first batch, and names those of too
-    many values. ``tables`` are small fixed sets of examples; ``recipes`` are datasets that people
-    ask for by name. ``recheck`` works out one example again, slowly and in another way than
+    measure differs from source to source, finds them in a first batch, and says of others why
+    they are left out. ``tables`` are small fixed sets of examples; ``recipes`` are datasets that
+    people ask for by name. ``recheck`` works out one example again, slowly and in another way than
     ``check``, and says whether it is right.
     """
 
@@ -79,7 +79,7 @@ class Domain:
     trace: Callable[[Mapping[str, Any]], Iterator[str]] | None = None
     draw: Callable[[Mapping[str, Any]], str] | None = None
     main: tuple[str, ...] = ()
-    found: Callable[[Batch], tuple[Sequence[SalientVariable], list[str]]] | None = None
+    found: Callable[[Batch], tuple[Sequence[SalientVariable], dict[str, str]]] | None = None
     may_lack: tuple[str, ...] = ()  # columns in which a row may have no value
     extra: str = ""  # of this package: it installs what the sources need
     key: str = ""  # the column whose content tells examples apart; all columns where it is empty

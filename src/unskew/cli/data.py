@@ -76,7 +76,7 @@ def audit(
         check_picture(report, page=True)
     found: Any = _audit(target, by, n, seed, read_settings(settings))
     if after is not None:
-        found = found.compare(_audit(after, by, n, seed, {}))
+        found = found.compare(_audit(after, by, n, seed, {}, found))
         _ = found.variables  # nothing in common is said before anything is written
     written = found.picture(report) if report is not None else None
     if as_json:
@@ -141,7 +141,12 @@ def read_settings(settings: list[str] | None) -> dict[str, str]:
 
 
 def _audit(
-    target: str, by: list[str] | None, n: int | None, seed: int, settings: dict[str, str]
+    target: str,
+    by: list[str] | None,
+    n: int | None,
+    seed: int,
+    settings: dict[str, str],
+    like: Audit | None = None,
 ) -> Audit:
     from unskew.api import DEFAULT_N
     from unskew.api import audit as run
@@ -156,6 +161,7 @@ def _audit(
             n,
             seed=seed,
             settings=settings,
+            like=like,
             advance=advance,
         )
 
