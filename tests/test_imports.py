@@ -25,6 +25,7 @@ LAYERS = {
         "tally",
         "source",
         "salient",
+        "binning",
         "codebook",
         "acceptance",
         "theory",

@@ -1,5 +1,6 @@
 """A module's own DOMAIN: its sources by `module:name`, its parameters, variables, check and key."""
 
+import re
 import shutil
 import sys
 from itertools import islice
@@ -101,7 +102,32 @@ def test_verify_checks_every_row(own):
     assert verify("made", trust=True).faults == []
     generate(Recipe("own_domain:lies", 200), "wrong")
     (fault,) = verify("wrong", trust=True).faults
-    assert "200 rows are wrong" in fault
+    assert fault.endswith(": 200 rows are wrong; the first is row 0")
+
+
+def test_the_card_says_why_a_variable_is_not_measured(own):
+    """One hardly repeats, one is a list, one is nan now and then; only the first has bins."""
+    text = OWN.replace(
+        '"first": lambda row: row["word"][0]',
+        '"noise": lambda row: row["noise"], "parts": lambda row: list(row["word"]), '
+        '"odd": lambda row: float("nan") if row["length"] == 1 else 1.0',
+    )
+    Path("own_domain.py").write_text(text)
+    made = generate(Recipe("own_domain:words", 300, shard_size=200), "made")
+    card = (made.folder / "README.md").read_text()
+    assert "| `long` |" in card
+    for name, why in {
+        "noise": "hardly any value repeats; unskew.bins(…) sorts numbers into bins",
+        "parts": "variable 'parts' returned ['a'], which cannot be hashed; return a number",
+        "odd": "variable 'odd' gave nan; measure a number or a name instead",
+    }.items():
+        assert f"| `{name}` |" not in card
+        assert re.search(rf"Not measured: `{name}` \({re.escape(why[:24])}.*\)\.", card), card
+    assert "does not make them 0" not in card
+    assert verify("made", trust=True).faults == []
+    Path("made/README.md").unlink()  # written again from the notes, which say it too
+    generate(Recipe("own_domain:words", 300, shard_size=200), "made")
+    assert (made.folder / "README.md").read_text() == card
 
 
 def test_splits_and_repeats_go_by_the_key(own):
@@ -134,6 +160,7 @@ def test_without_the_module_keys_are_not_compared_and_that_is_said(own, monkeypa
     found = verify("made", trust=True)
     assert found.faults == []
     assert [line.split(":")[0] for line in found.skipped] == [
+        "rows were not checked",
         "no part was made again",
         "keys were not compared",
     ]

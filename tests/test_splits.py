@@ -252,7 +252,7 @@ def first_row_again(table: pa.Table) -> pa.Table:
     ("change", "honest", "message"),
     [
         (lambda table: table.slice(1), False, "is not what its checksum says"),
-        (wrong_outputs, True, "1 rows are wrong, the first is 3"),
+        (wrong_outputs, True, "1 row is wrong; it is row 3"),
         (no_program, True, "row 5: 'jump' is no token"),
         (another_column, True, "columns"),
     ],
@@ -276,7 +276,7 @@ def test_files_that_are_gone_or_too_many_are_found(tmp_path):
 def test_leaks_are_found(split, tmp_path):
     """Between splits, from a split that is not its own, and against another dataset."""
     found = verify(split.folder, [str(split.folder)])
-    assert any(f"keys of train are also in {split.folder}" in fault for fault in found.faults)
+    assert any(f"keys are in train and also in {split.folder}" in fault for fault in found.faults)
     leaky = generate(
         Recipe("karel/msr", 60, splits={"train": 40, "test": 20}, shard_size=60), tmp_path / "leaky"
     )
@@ -288,7 +288,7 @@ def test_leaks_are_found(split, tmp_path):
     (leaky.folder / "manifest.json").write_text(json.dumps(manifest))
     faults = " ".join(verify(leaky.folder).faults)
     assert "keys are in both test and train" in faults
-    assert "5 keys in train belong to another split" in faults
+    assert "5 keys are in train, but of another split" in faults
 
 
 def test_repeats_in_a_distinct_dataset_are_found(tmp_path):
@@ -299,7 +299,7 @@ def test_repeats_in_a_distinct_dataset_are_found(tmp_path):
     found = verify(dataset.folder)
     assert found.repeated_rows == 1
     other_note, other_rows = altered(name)
-    repeat = "1 keys repeat in a dataset of distinct ones"
+    repeat = "1 key is repeated in a dataset of distinct ones"
     assert found.faults == [other_note, other_rows, repeat]
 
 

@@ -1,6 +1,7 @@
 """Faults that are planted in a dataset, one at a time, and found by ``verify``."""
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -277,20 +278,81 @@ def test_the_rows_worked_out_again_are_of_all_parts_and_splits(tmp_path, monkeyp
         assert texts & set(pq.read_table(part)["expression"].to_pylist())
 
 
+NO_CHECK = (
+    "rows were not checked: passing:draw belongs to no domain, so nothing says which rows are right"
+)
+DICE = """
+import numpy as np
+from unskew import Domain
+from unskew.source import plain_source
+
+def throws():
+    return plain_source(lambda rng: {"dots": int(rng.integers(1, 7))})
+
+def check(batch):
+    return RIGHT
+
+DOMAIN = Domain("dice", "one die", {"throws": throws}, {}, str, check)
+"""
+
+
+def test_the_output_says_which_rows_were_checked(folder, run, tmp_path, monkeypatch):
+    """By a domain with a slow way, by one without, and by none."""
+    assert "250 checked, 200 of them again in a second, slow way" in run("verify", folder)[1]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Path("own_dice.py").write_text(DICE.replace("RIGHT", "np.ones(len(batch), bool)"))
+    Path("passing.py").write_text("def draw(rng):\n    return {'x': int(rng.integers(99))}\n")
+    generate(Recipe("own_dice:throws", 60), "dice")
+    code, out, _ = run("verify", "dice")
+    assert (code, out.partition("keys, ")[2]) == (0, "60 checked\nno fault found\n")
+    generate(Recipe("passing:draw", 20), "made")
+    code, out, _ = run("verify", "made")
+    assert code == 0
+    assert "keys, 0 checked\n" in out
+    assert f"not looked at: {NO_CHECK}\n" in out
+    for name in ("own_dice", "passing"):
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize(
+    ("right", "got"),
+    [
+        ("True", "returned True"),
+        ("[True] * len(batch)", "returned a list"),
+        ("np.ones(len(batch) + 1, bool)", r"returned an array of bool of shape \(61,\)"),
+        ("np.ones(len(batch))", r"returned an array of float64 of shape \(60,\)"),
+    ],
+)
+def test_a_check_that_returns_anything_else_is_told_what_to_return(
+    right, got, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Path("own_dice.py").write_text(DICE.replace("RIGHT", right))
+    generate(Recipe("own_dice:throws", 60), "dice")
+    found = verify("dice")
+    del sys.modules["own_dice"]
+    assert found.checked == 0
+    (fault,) = found.faults
+    assert re.search(f"the check of dice {got}; return a NumPy array of bool .* 60 rows", fault)
+
+
 def test_a_source_that_is_gone_is_said_and_skipped(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     Path("passing.py").write_text("def draw(rng):\n    return {'x': int(rng.integers(99))}\n")
     generate(Recipe("passing:draw", 20, shard_size=10), "made")
-    assert verify("made", trust=True).skipped == []
+    assert verify("made", trust=True).skipped == [NO_CHECK]
     Path("passing.py").unlink()
     monkeypatch.delitem(__import__("sys").modules, "passing")
     shutil.rmtree("__pycache__", ignore_errors=True)
     found = verify("made", trust=True)
     assert found.faults == []
+    gone = "'passing:draw': there is no module 'passing'; run where it can be imported"
     assert found.skipped == [
-        "no part was made again: 'passing:draw': there is no module 'passing'; run where it can "
-        "be imported"
+        f"rows were not checked: {gone}",
+        f"no part was made again: {gone}",
     ]
 
 

@@ -178,10 +178,10 @@ def column_variable(name: str, *, known: bool = True) -> SalientVariable:
                 return column
             values = readable(column).tolist()
         for row, value in enumerate(values):
-            if isinstance(value, (list, dict)):
+            if type(value).__hash__ is None:
                 raise UnskewError(
-                    f"column {name!r} holds {type(value).__name__}s; name a function of the row "
-                    "instead: --by my_module:my_function"
+                    f"column {name!r} holds {type(value).__name__}s; name a function of the "
+                    "row: --by my_module:my_function"
                 )
             if isinstance(value, float) and math.isnan(value):
                 values[row] = None  # not a number is not there

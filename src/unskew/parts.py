@@ -50,6 +50,7 @@ class Part:
     tally: Tally
     # How often each value of a variable comes, as plain data: {name: [[value, count], …]}.
     values: Mapping[str, list[list[Any]]] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)  # variables not measured, and why
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; ``from_dict`` reads it back."""
@@ -59,6 +60,7 @@ class Part:
             "sha256": self.sha256,
             "tally": self.tally.to_dict(),
             "values": dict(self.values),
+            **({"left_out": dict(self.left_out)} if self.left_out else {}),
         }
 
     @classmethod
@@ -70,6 +72,7 @@ class Part:
             data["sha256"],
             Tally.from_dict(data["tally"]),
             data["values"],
+            data.get("left_out", {}),
         )
 
 
@@ -103,7 +106,7 @@ def make_part(
     data = part_bytes(recipe, index, batch)
     name = part_name(recipe, index, drawn=drawn)
     checksum = hashlib.sha256(data).hexdigest()
-    part = Part(name, len(batch), checksum, tally, measured(recipe, batch))
+    part = Part(name, len(batch), checksum, tally, *measured(recipe, batch))
     return write_part(folder, part, data)
 
 
@@ -168,21 +171,22 @@ def read_footer(path: Place) -> Footer:
         return Footer(recipe, shard, file.metadata.num_rows, file.schema_arrow.remove_metadata())
 
 
-def measured(recipe: Recipe, batch: Batch) -> dict[str, list[list[Any]]]:
-    """Count the values of the variables that a dataset's card shows."""
+def measured(recipe: Recipe, batch: Batch) -> tuple[dict[str, list[list[Any]]], dict[str, str]]:
+    """Count the values of the card's variables; say of each other one why it was not measured."""
     from unskew.codebook import Codebook
 
-    found = {}
+    found, left_out = {}, {}
     for variable in card_variables(recipe):
         codebook = Codebook(variable)
         try:
             codes = codebook.encode(variable.measure(batch))
-        except UnskewError:
-            continue  # too many values for a histogram
+        except UnskewError as error:  # lists, nan, too many values: the error says which
+            left_out[variable.name] = str(error)
+            continue
         counts = np.bincount(codes, minlength=len(codebook.values)).tolist()
         pairs = zip(map(plain, codebook.values), counts, strict=True)
         found[variable.name] = [[value, count] for value, count in pairs]
-    return found
+    return found, left_out
 
 
 def card_variables(recipe: Recipe) -> list[SalientVariable]:

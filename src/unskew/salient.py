@@ -35,6 +35,7 @@ class SalientVariable:
     support: tuple[Hashable, ...] | None = None
     doc: str = ""
     parts: tuple[SalientVariable, ...] = ()  # of a joint variable, whose values are tuples
+    edges: tuple[float, ...] = ()  # of bins that an audit chose; see the module binning
 
 
 Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable]
@@ -118,9 +119,7 @@ def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
         raise UnskewError(f"edges are {edges!r}; give a list of numbers") from None
     if len(cuts) == 0 or np.isnan(cuts).any() or not np.all(np.diff(cuts) > 0):
         raise UnskewError(f"edges are {list(edges)}; give at least one, each above the last")
-    names = [repr(cut).removesuffix(".0") for cut in cuts.tolist()]
-    inner = [f"[{low}, {high})" for low, high in pairwise(names)]
-    labels = np.array([f"< {names[0]}", *inner, f"≥ {names[-1]}"], dtype=object)
+    labels = np.array(interval_labels(cuts.tolist()), dtype=object)
     made = as_variable(variable)
 
     def binned(batch: Batch) -> Values:
@@ -131,6 +130,13 @@ def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
         return found
 
     return replace(made, measure=binned, support=tuple(labels.tolist()))
+
+
+def interval_labels(edges: Sequence[float]) -> list[str]:
+    """Name the intervals below, between and above ``edges``."""
+    names = [repr(edge).removesuffix(".0") for edge in edges]
+    inner = [f"[{low}, {high})" for low, high in pairwise(names)]
+    return [f"< {names[0]}", *inner, f"≥ {names[-1]}"]
 
 
 def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
@@ -173,6 +179,12 @@ def describe(values: Sequence[Hashable], most: int = 8) -> str:
     if len(texts) > most:
         texts = [*texts[: most - 1], f"… ({len(texts) - most} more)", texts[-1]]
     return ", ".join(texts)
+
+
+def many_values(values: Sequence[Hashable]) -> str:
+    """Say that a column has too many values for a histogram."""
+    seen, rows = len(set(values)), len(values)
+    return f"{seen:,} values in the first {rows:,} rows, too many for a histogram"
 
 
 def _mapped(

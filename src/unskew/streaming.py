@@ -194,6 +194,12 @@ def stream(
     recipe: Recipe | str, part: int = 0, parts: int = 1, state: Mapping[str, Any] | None = None
 ) -> Stream:
     """Return the endless stream of a recipe, or of a source by name."""
+    if not isinstance(recipe, (str, Recipe)):
+        what = getattr(recipe, "__name__", None) or type(recipe).__name__
+        raise UnskewError(
+            f"stream got {what}, but takes a source's name or a Recipe; name your own function as "
+            "'my_module:draw', or call homogenize(draw, by=…)"
+        )
     chosen = Recipe(recipe, 1) if isinstance(recipe, str) else recipe
     return Stream(chosen, part, parts, state)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unskew.batch import Batch
 from unskew.dataset import read_parquet, recipe_of
-from unskew.domain import Domain
+from unskew.domain import Domain, right_rows
 from unskew.errors import HealthWarning, UnskewError
 from unskew.generation import make
 from unskew.inputs import check_inputs, untrusted_inputs
@@ -45,8 +45,10 @@ def verify(
     recipe = recipe_of(path, _with(against, trust))
     found = Verified()
     whole = inspect_files(path, recipe, found)
-    domain = recipe_domain(recipe)
     withheld = _say_withheld(recipe, found)
+    domain = recipe_domain(recipe)
+    if domain is None and not untrusted_code(recipe, recipe.source):
+        found.skipped.append(f"rows were not checked: {_why_unchecked(recipe)}")
     sampled = _sampled(whole)
     keys: dict[str, list[Hashes]] = {}
     rows: list[Hashes] = []
@@ -96,6 +98,15 @@ def _say_withheld(recipe: Recipe, found: Verified) -> bool:
     return bool(code or opened)
 
 
+def _why_unchecked(recipe: Recipe) -> str:
+    """Say why no check is known for the rows of a recipe's source."""
+    try:
+        recipe_source(recipe)
+    except UnskewError as error:
+        return str(error)
+    return f"{recipe.source} belongs to no domain, so nothing says which rows are right"
+
+
 def _sampled(whole: Sequence[Whole]) -> dict[int, list[int]]:
     """Choose rows to work out again: each split in turn, and each part of it."""
     rng = stream(0, "verify")
@@ -125,16 +136,16 @@ def _check_rows(
     sampled: Sequence[int],
     found: Verified,
 ) -> None:
-    """Check every row as the domain does, and those that were chosen again, slowly."""
+    """Check every row by the domain's check, and the sampled ones again in its slow way."""
     if domain is None:
         return
     name = part.path.name
     try:
-        wrong = np.flatnonzero(~domain.check(batch))
+        wrong = start + np.flatnonzero(~right_rows(batch, domain))
+        found.checked += len(batch)
         if len(wrong):
-            found.faults.append(
-                f"{name}: {len(wrong)} rows are wrong, the first is {start + wrong[0]}"
-            )
+            first = "it is" if len(wrong) == 1 else "the first is"
+            found.faults.append(f"{name}: {_are(len(wrong), 'row')} wrong; {first} row {wrong[0]}")
         if domain.recheck is None:
             return
         for row in (row for row in sampled if start <= row < start + len(batch)):
@@ -211,14 +222,15 @@ def _check_keys(recipe: Recipe, keys: dict[str, list[Hashes]], found: Verified) 
         for other in names[i + 1 :]:
             shared = len(np.intersect1d(joined[split], joined[other]))
             if shared:
-                found.faults.append(f"{shared} keys are in both {split} and {other}")
+                found.faults.append(f"{_are(shared, 'key')} in both {split} and {other}")
         if recipe.splits and split in recipe.splits:
             number = list(recipe.splits).index(split)
             astray = int((split_of(joined[split], recipe) != number).sum())
             if astray:
-                found.faults.append(f"{astray} keys in {split} belong to another split")
+                found.faults.append(f"{_are(astray, 'key')} in {split}, but of another split")
     if recipe.distinct and found.repeated_keys:
-        found.faults.append(f"{found.repeated_keys} keys repeat in a dataset of distinct ones")
+        repeated = _are(found.repeated_keys, "key")
+        found.faults.append(f"{repeated} repeated in a dataset of distinct ones")
 
 
 def _check_leak(
@@ -231,4 +243,9 @@ def _check_leak(
     for split, hashes in keys.items():
         shared = len(np.intersect1d(np.concatenate(hashes), other))
         if shared:
-            found.faults.append(f"{shared} keys of {split} are also in {name}")
+            found.faults.append(f"{_are(shared, 'key')} in {split} and also in {name}")
+
+
+def _are(count: int, what: str) -> str:
+    """Begin a sentence about how many there are of something."""
+    return f"1 {what} is" if count == 1 else f"{count:,} {what}s are"

@@ -86,7 +86,7 @@ def audit(
     allowed = trust or (target, *(by or ()))  # what the person typed, the data may name too
     found: Any = _audit(target, by, n, seed, read_settings(settings), allowed)
     if after is not None:
-        found = found.compare(_audit(after, by, n, seed, {}, allowed))
+        found = found.compare(_audit(after, by, n, seed, {}, allowed, found))
         _ = found.variables  # nothing in common is said before anything is written
     written = found.picture(report) if report is not None else None
     if as_json:
@@ -158,6 +158,7 @@ def _audit(
     seed: int,
     settings: dict[str, str],
     trust: bool | tuple[str, ...],
+    like: Audit | None = None,
 ) -> Audit:
     from unskew.api import DEFAULT_N
     from unskew.api import audit as run
@@ -173,6 +174,7 @@ def _audit(
             seed=seed,
             settings=settings,
             trust=trust,
+            like=like,
             advance=advance,
         )
 

@@ -210,7 +210,7 @@ def evaluate(
         list[str] | None,
         typer.Argument(
             help="Sources, datasets, files; for Karel also named recipes. Left out, the "
-            "Calculator's equal mixture, or Karel's original test set."
+            "Calculator's equal mixture, or Karel's recreated original test set."
         ),
     ] = None,
     also: Annotated[

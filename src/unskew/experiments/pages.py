@@ -65,7 +65,7 @@ def comparisons() -> list[Comparison]:
     auditor = Auditor(find_variables(list(before.variables), built_in_domain(recipe.source)))
     for index in range(recipe.shards):
         auditor.add(make(recipe, index))
-    after = auditor.result("homogenized by length")
+    after = auditor.result("homogenized by length", recipe=recipe)
     return [worlds[0].compare(worlds[1]), before.compare(after)]
 
 

@@ -40,7 +40,7 @@ class TestSet:
     examples: Batch
     rows: NDArray[np.int64]  # where they stand in the whole set
     dropped: int  # programs for which the whole set has no worlds
-    common: NDArray[np.bool_] | None  # whether all sets of the original test programs have it
+    common: NDArray[np.bool_] | None  # whether all sets of the programs of msr-test have it
 
 
 def _of_each(values: NDArray[np.generic], n: int) -> NDArray[np.int64]:
