@@ -19,6 +19,7 @@ LAYERS = {
     "core": [
         "errors",
         "visible",
+        "processes",
         "streams",
         "compiled",
         "batch",

@@ -84,6 +84,16 @@ def test_a_command_inside_the_folder_runs_nothing_of_it(stranger, name):
     assert not Path("made", MARK).exists()
 
 
+def test_processes_that_are_started_inside_the_folder_run_nothing_of_it(stranger):
+    for library in ("numpy", "pyarrow", "json", "unskew"):
+        Path(f"made/{library}.py").write_text(EVIL)
+    options = ["-n", "100", "--shard-size", "50", "--workers", "2", "-o", "../new"]
+    command = [sys.executable, "-P", "-m", "unskew", "generate", "calculator/dcfg", *options]
+    done = subprocess.run(command, cwd="made", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not Path("made", MARK).exists()
+
+
 @pytest.mark.parametrize(
     "args",
     [
