@@ -186,11 +186,11 @@ def _differences(found: dict[str, dict[str, Any]]) -> str:
             f"model (figure 2; it gives no number). On the recreated set ours is on a stream "
             f"({stream['baseline']:.1f} against {stream['uniform']:.1f}), but after {PASSES} it is "
             f"behind ({whole['baseline']:.1f} against {whole['uniform']:.1f}). A likely cause is "
-            "that the uniform model is shown one to five pairs, which are harder to learn by "
+            f"that the uniform model is shown one to five pairs, which are harder to learn by "
             f"heart: after a hundred passes over the same {FULL.passed:,} examples of uniform "
-            "worlds the model that is always shown five has "
-            f"{_mean(f'uniform {FULL.passed:,}', ORIGINAL):.1f} %, "
-            f"that of one to five {_mean('uniform, passes', ORIGINAL):.1f} (one seed each).",
+            f"worlds the model that is always shown five has "
+            f"{_mean(f'uniform {FULL.passed:,}', ORIGINAL):.1f} %, that of one to five "
+            f"{_mean('uniform, passes', ORIGINAL):.1f} (one seed each).",
             f"- **Short programs.** From one to eight actions the paper's baseline goes from "
             f"{actions.BASELINE[0]:g} to {actions.BASELINE[-1]:.0f} %, ours after {PASSES} from "
             f"{lengths[0]:.0f} to {lengths[-1]:.0f}.",
