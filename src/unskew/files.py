@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import secrets
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from unskew.addresses import on_disk
 from unskew.errors import UnskewError
@@ -73,6 +75,17 @@ def _link(beside: Path, path: Path) -> None:
             raise
         if not path.exists():  # the next best thing on such a disk
             os.replace(beside, path)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text; raise ``ValueError`` for any text that has none.
+
+    Python raises ``RecursionError`` for a text that is nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def write_bytes(path: Path, data: bytes) -> None:
