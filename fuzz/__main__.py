@@ -22,10 +22,11 @@ def main() -> int:
     if chosen.again is not None:
         return _again(chosen.again, TARGETS)
     targets = [TARGETS[name] for name in chosen.only or TARGETS]
-    until = time.monotonic() + 60 * chosen.minutes
+    each = 60 * chosen.minutes * chosen.workers / len(targets)
     shares = shared_inputs(targets, chosen.inputs)
 
     def job(target: Target) -> Result:
+        until = time.monotonic() + each
         result = fuzz(target, shares[target.name], chosen.seed, until=until)
         print(_row(result), flush=True)
         return result
@@ -40,10 +41,10 @@ def main() -> int:
 
 def _arguments(targets: Mapping[str, Target]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
-    parser.add_argument("--inputs", type=int, default=1_000_000, help="over all targets together")
+    parser.add_argument("--inputs", type=int, default=2_000_000, help="over all targets together")
     parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same inputs")
     parser.add_argument("--only", action="append", choices=targets, help="a target; repeatable")
-    parser.add_argument("--minutes", type=float, default=9.0, help="stop after so many")
+    parser.add_argument("--minutes", type=float, default=9.0, help="all targets together")
     parser.add_argument("--workers", type=int, default=2, help="targets at the same time")
     parser.add_argument("--again", type=Path, metavar="FILE", help="read one saved input again")
     return parser.parse_args()

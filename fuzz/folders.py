@@ -129,11 +129,11 @@ def _states(_: Path) -> Reader:
 
 PART = "data/train-00000-of-00002.parquet"
 TARGETS = (
-    Target("recipes", _recipes, 4000),
+    Target("recipes", _recipes, 1400),
     Target("stream-states", _states, 8000),
-    Target("dataset-manifest", partial(_dataset_file, SMALL, "manifest.json"), 100),
-    Target("dataset-recipe", partial(_dataset_file, SMALL, "recipe.json"), 100),
-    Target("dataset-note", partial(_dataset_file, SMALL, ".unskew/train-00000-of-00002.json"), 100),
-    Target("dataset-part", partial(_dataset_file, SMALL, PART), 100),
-    Target("dataset-karel", partial(_dataset_file, KAREL, "manifest.json"), 40),
+    Target("dataset-manifest", partial(_dataset_file, SMALL, "manifest.json"), 130),
+    Target("dataset-recipe", partial(_dataset_file, SMALL, "recipe.json"), 80),
+    Target("dataset-note", partial(_dataset_file, SMALL, ".unskew/train-00000-of-00002.json"), 90),
+    Target("dataset-part", partial(_dataset_file, SMALL, PART), 150),
+    Target("dataset-karel", partial(_dataset_file, KAREL, "manifest.json"), 20),
 )

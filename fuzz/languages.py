@@ -179,11 +179,11 @@ def _addresses(_: Path) -> Reader:
 
 
 TARGETS = (
-    Target("karel-tokens", _token_programs, 9000),
-    Target("karel-readable", _readable_programs, 4000),
-    Target("karel-pictures", _pictures, 9000),
-    Target("karel-tensors", _tensors, 9000),
-    Target("karel-problems", _problems, 1500),
-    Target("expressions", _expressions, 9000),
-    Target("addresses", _addresses, 20_000),
+    Target("karel-tokens", _token_programs, 20_000),
+    Target("karel-readable", _readable_programs, 8000),
+    Target("karel-pictures", _pictures, 10_000),
+    Target("karel-tensors", _tensors, 14_000),
+    Target("karel-problems", _problems, 4000),
+    Target("expressions", _expressions, 7000),
+    Target("addresses", _addresses, 60_000),
 )

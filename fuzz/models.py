@@ -139,7 +139,7 @@ def _metrics(folder: Path) -> Reader:
 
 TARGETS = (
     Target("run-synthesizer", _synthesizer, 400),
-    Target("run-readers", _readers, 600),
-    Target("run-config", _configs, 3000),
-    Target("run-metrics", _metrics, 3000),
+    Target("run-readers", _readers, 1000),
+    Target("run-config", _configs, 1100),
+    Target("run-metrics", _metrics, 2000),
 )

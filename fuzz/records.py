@@ -46,4 +46,4 @@ def _json_rows(_: Path) -> Reader:
     return _reader([json.dumps(example_data(row, DOMAIN)).encode() for row in examples(30)])
 
 
-TARGETS = (Target("karel-records", _records, 700), Target("karel-rows", _json_rows, 1500))
+TARGETS = (Target("karel-records", _records, 1600), Target("karel-rows", _json_rows, 5000))

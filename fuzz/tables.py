@@ -227,7 +227,7 @@ def _other_columns(folder: Path) -> Reader:
 
 
 TARGETS = (
-    Target("jsonl", _json_lines, 100),
-    Target("parquet-damaged", _damaged_parquet, 200),
-    Target("parquet-columns", _other_columns, 100),
+    Target("jsonl", _json_lines, 80),
+    Target("parquet-damaged", _damaged_parquet, 100),
+    Target("parquet-columns", _other_columns, 40),
 )
