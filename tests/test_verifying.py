@@ -230,6 +230,11 @@ def test_a_manifest_that_is_none_is_a_fault(text, folder):
     assert any("manifest.json" in fault for fault in verify(folder).faults)
 
 
+def test_a_fault_is_one_line_whatever_a_file_is_called(folder):
+    edit(folder / "manifest.json", lambda manifest: manifest["parts"][0].update(file="a\nb"))
+    assert r"a\nb is in manifest.json, but no part of the recipe" in verify(folder).faults
+
+
 @pytest.mark.parametrize("field", ["distinct", ""])
 def test_a_recipe_that_asks_for_endless_rows_is_compared_but_not_run(field, folder):
     """Its part is there and is small; making it again would take more memory than there is."""

@@ -15,10 +15,11 @@ class UnskewError(Exception):
 
     def __init__(self, text: str = "") -> None:
         """Keep the text on one line and short, whatever value of the user's it repeats."""
-        super().__init__(_one_line(text))
+        super().__init__(one_line(text))
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return a text without line breaks, and without its middle where it is very long."""
     text = text.replace("\r", "\\r").replace("\n", "\\n")
     if len(text) <= LONGEST:
         return text

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unskew.batch import Batch
 from unskew.dataset import read_parquet, recipe_of
 from unskew.domain import Domain
-from unskew.errors import HealthWarning, UnskewError
+from unskew.errors import HealthWarning, UnskewError, one_line
 from unskew.generation import make
 from unskew.inputs import check_inputs
 from unskew.inspecting import Verified, Whole, inspect_files
@@ -66,6 +66,7 @@ def verify(
         _check_keys(recipe, keys, found)
         for name in others:
             _check_leak(name, recipe.source, keys, found)
+    found.faults[:] = map(one_line, found.faults)  # a manifest may name any file
     return found
 
 
