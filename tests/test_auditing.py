@@ -87,6 +87,8 @@ def test_figures_by_hand() -> None:
         ({0.5: 500, 1.5: 500, 3.5: 500}, ()),
         ({"a": 500, "c": 500, "e": 500}, ()),
         ({1: 1, 2: 1, 4: 1}, ()),
+        ({-1: 400, 0: 400, 2**63: 400}, ()),
+        ({-(2**63): 400, 0: 400, 2**64: 400}, (2**63,)),
     ],
 )
 def test_a_hole_lies_between_two_frequent_numbers(
@@ -276,6 +278,15 @@ class TestDuplicates:
         none = Batch.from_arrow(pa.table({"x": pa.array([], kind)}))
         assert distinct(none, Batch.from_arrow(pa.table({"x": pa.array([None], kind)}))) == 1
         assert distinct(Batch({"x": np.empty((0, 3))}), Batch({"x": np.zeros((2, 3))})) == 1
+
+    @pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()])
+    def test_views_are_taken_and_told_apart_like_any_text(self, kind: Any) -> None:
+        batch = Batch.from_arrow(pa.table({"x": pa.array(["a", "b", None, "b"], kind)}))
+        assert distinct(batch) == 3
+        rows = batch.take(np.array([3, 0]))
+        kept = batch.filter(np.array([False, True, False, False]))
+        taken = [row["x"] for part in (rows, kept) for row in part.examples()]
+        assert taken == (["b", "a", "b"] if kind == pa.string_view() else [b"b", b"a", b"b"])
 
     def test_rows_are_the_same_in_any_slice_of_a_table(self) -> None:
         table = pa.table({"x": ["ab", "c", "ab", "c"], "y": [1, 2, 1, 2]})
@@ -650,6 +661,13 @@ def test_nothing_to_audit(written: Path) -> None:
     refused("zero.parquet cannot be read as Parquet", "zero.parquet")
     (written / "folder").mkdir()
     refused("folder holds no .parquet or .jsonl file", "folder")
+
+
+def test_a_parquet_file_with_a_name_that_is_no_text(written: Path) -> None:
+    pq.write_table(pa.table({"aéb": [1, 2]}), "x.parquet", store_schema=False)
+    whole = Path("x.parquet").read_bytes()
+    Path("x.parquet").write_bytes(whole.replace("é".encode(), b"\xee\xee"))
+    refused("x.parquet cannot be read as Parquet .*utf-8", "x.parquet")
 
 
 def test_a_truncated_parquet_file(written: Path) -> None:

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unskew import Recipe, generate, verifying
+from unskew import Dataset, Recipe, UnskewError, generate, verifying
 from unskew.names import built_in_domain
-from unskew.parts import NOTES
+from unskew.parts import NOTES, part_name
 from unskew.store import sha256
 from unskew.verifying import RECHECKED, verify
 
@@ -225,10 +225,34 @@ def test_a_manifest_that_is_wrong_is_a_fault(name, folder, run):
         assert f"{expected}" in out
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "7"])
+@pytest.mark.parametrize("text", ["", "[]", "{", "7", pytest.param("[" * 100_000, id="deep")])
 def test_a_manifest_that_is_none_is_a_fault(text, folder):
     (folder / "manifest.json").write_text(text)
     assert any("manifest.json" in fault for fault in verify(folder).faults)
+
+
+def test_a_fault_is_one_line_whatever_a_file_is_called(folder):
+    edit(folder / "manifest.json", lambda manifest: manifest["parts"][0].update(file="a\nb"))
+    assert r"a\nb is in manifest.json, but no part of the recipe" in verify(folder).faults
+
+
+@pytest.mark.parametrize("field", ["distinct", ""])
+def test_a_recipe_that_asks_for_endless_rows_is_compared_but_not_run(field, folder):
+    """Its part is there and is small; making it again would take more memory than there is."""
+    edit(folder / "recipe.json", lambda recipe: recipe.update(n=10**12, shard_size=10**11))
+    edit(folder / "recipe.json", lambda recipe: recipe.update({field: True} if field else {}))
+    recipe = Recipe.read(folder / "recipe.json")
+    (folder / NAMES[0]).rename(folder / part_name(recipe, 0))
+    found = verify(folder)
+    assert "no part was made again: none is whole and of the recipe's size" in found.skipped
+    assert any("of another recipe" in fault for fault in found.faults)
+
+
+@pytest.mark.parametrize("rows", [1.5, True, None, -1, "1", 10**30])
+def test_a_manifest_with_impossible_rows_is_not_opened(rows, folder):
+    edit(folder / "manifest.json", lambda manifest: manifest["parts"][0].update(rows=rows))
+    with pytest.raises(UnskewError, match=r"manifest.json cannot be read"):
+        Dataset.open(folder)
 
 
 def test_a_part_that_cannot_be_read_is_a_fault_among_others(folder, run):

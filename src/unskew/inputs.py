@@ -11,6 +11,7 @@ import json
 
 from unskew.domains import domain_names
 from unskew.errors import UnskewError
+from unskew.files import parse_json
 from unskew.names import IF_TRUSTED, find_recipe, find_table, recipe_source, recipe_variables
 from unskew.parts import NOTES
 from unskew.recipe import Recipe
@@ -102,7 +103,7 @@ def check_inputs(folder: Place, recipe: Recipe) -> None:
 def _compare(folder: Place, contents: dict[str, str]) -> None:
     record = folder / NOTES / RECORD
     try:
-        begun = json.loads(record.read_text(encoding="utf-8"))
+        begun = parse_json(record.read_text(encoding="utf-8"))
         changed = [name for name, content in contents.items() if begun[name] != content]
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise UnskewError(

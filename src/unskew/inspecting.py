@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from unskew.dataset import CARD, MANIFEST
 from unskew.errors import UnskewError
+from unskew.files import parse_json
 from unskew.parts import NOTES, Footer, note_name, part_name, read_footer, read_note
 from unskew.recipe import Recipe
 from unskew.store import Place, files_below, inside, plain_errors, sha256
@@ -80,7 +80,7 @@ def _read_manifest(folder: Place, found: Verified) -> Mapping[str, Any]:
         raise UnskewError(f"{folder} is not finished; run its generate command again")
     with plain_errors(path, reading=True):
         try:
-            manifest = json.loads(path.read_text(encoding="utf-8"))
+            manifest = parse_json(path.read_text(encoding="utf-8"))
         except ValueError as error:
             found.faults.append(f"{MANIFEST} cannot be read ({error})")
             return {}

@@ -25,6 +25,7 @@ import numpy as np
 from unskew.addresses import store_errors
 from unskew.batch import Batch
 from unskew.errors import UnskewError
+from unskew.files import parse_json
 from unskew.names import recipe_domain, recipe_variables
 from unskew.recipe import Recipe
 from unskew.store import Place, inside, parquet_file, sha256, write_bytes, write_text
@@ -153,7 +154,7 @@ def finished_part(folder: Place, recipe: Recipe, index: int, *, drawn: bool = Fa
 def read_note(folder: Place, name: str) -> Part | None:
     """Return what the note of a part says; None where there is none, or it was altered."""
     try:
-        said = json.loads(inside(folder, note_name(name)).read_text(encoding="utf-8"))
+        said = parse_json(inside(folder, note_name(name)).read_text(encoding="utf-8"))
         digest = said.pop("digest")
         return Part.from_dict(said) if digest == _digest(said) else None
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
@@ -164,7 +165,7 @@ def read_footer(path: Place) -> Footer:
     """Read what a part's file says of itself."""
     with store_errors(path), parquet_file(path) as file:
         try:
-            facts = json.loads(file.metadata.metadata[_META])
+            facts = parse_json(file.metadata.metadata[_META])
             recipe, shard = str(facts["recipe"]), int(facts["shard"])
         except (ValueError, LookupError, TypeError):  # written by something else
             recipe, shard = "", -1

@@ -11,6 +11,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unskew.errors import UnskewError, check_range, unknown
+from unskew.files import parse_json
 from unskew.theory import EPSILONS
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 VERSION = 1
 # Whose names may be opened: True, all of them; False, none; or the names that a person gave.
 Trust: TypeAlias = bool | Collection[str]
+MOST_SHARDS = 1_000_000  # each is a file with a number in its name
 _KINDS: dict[str, tuple[type, ...]] = {
     "source": (str,),
     "n": (Integral,),
@@ -106,6 +108,11 @@ class Recipe:
         check_range("epsilon", self.epsilon, 0, step=EPSILONS)
         check_range("seed", self.seed, 0)
         check_range("shard_size", self.shard_size, 1)
+        if self.shards > MOST_SHARDS:
+            raise UnskewError(
+                f"recipe has {self.shards} shards; allowed are {MOST_SHARDS}: raise shard_size "
+                f"({self.shard_size})"
+            )
         if self.given and self.homogenize:
             raise UnskewError(
                 f"recipe takes given examples ({self.given}) and homogenizes; make them first, "
@@ -212,7 +219,7 @@ class Recipe:
     def read(cls, path: Place, trust: Trust = True) -> Recipe:
         """Read a recipe file; give ``trust=False`` for a file that came with somebody's data."""
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = parse_json(path.read_text(encoding="utf-8"))
         except OSError as error:
             reason = error.strerror or str(error)
             raise UnskewError(
