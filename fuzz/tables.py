@@ -70,7 +70,7 @@ def _show(path: Path, _: Path) -> None:
 def _keys(path: Path, _: Path) -> None:
     opened = open_target(path)
     for batch in opened.read(None):
-        key_hashes(batch, opened.domain)
+        key_hashes(batch, opened.domain.key if opened.domain else "")
 
 
 def _resample(path: Path, made: Path) -> None:
