@@ -367,11 +367,11 @@ def test_a_worker_that_is_stopped_ends_wherever_it_is(place, times, tmp_path):
 
 KERNEL = """
 @numba.njit(nogil=True)
-def spin(flag):
+def spin(flag, turns):
     while flag[0] == 0:
-        pass
+        turns[0] += 1  # may be the flag's memory, so the compiler has to look at the flag again
 
-spin(np.ones(1))
+spin(np.ones(1), np.zeros(1))
 
 def draw(rng):
     flag = np.zeros(1)
@@ -382,7 +382,7 @@ def draw(rng):
 
     threading.Thread(target=release).start()
     print("here", file=sys.stderr, flush=True)
-    spin(flag)
+    spin(flag, np.zeros(1))
     return {"n": 1}
 """
 
