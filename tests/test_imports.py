@@ -18,6 +18,9 @@ SOURCE = Path(unskew.__file__).parent
 LAYERS = {
     "core": [
         "errors",
+        "usercode",
+        "nesting",
+        "jsontext",
         "streams",
         "compiled",
         "batch",
@@ -30,6 +33,7 @@ LAYERS = {
         "homogenizer",
         "allotment",
         "rowhash",
+        "repeating",
         "auditing",
         "domain",
         "recipe",
@@ -53,6 +57,7 @@ LAYERS = {
         "generation",
         "streaming",
         "worker",
+        "iterables",
         "targets",
         "api",
         "converting",

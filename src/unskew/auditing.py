@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 COMMONEST = 3
 SAMPLES = 3  # examples that a report shows
+MOST_GAPS = 1000  # whole numbers from the smallest to the largest among which gaps are named
 ROUNDING = 1e-12  # a divergence this small is what floating point leaves of zero
 
 
@@ -306,7 +308,9 @@ def _gaps(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
     numbers = sorted({value for value in values if isinstance(value, int)})
     if len(numbers) != len(values) or len(numbers) < 3:
         return ()
-    step = math.gcd(*np.diff(numbers).tolist())
+    step = math.gcd(*(high - low for low, high in pairwise(numbers)))  # of any size
+    if (numbers[-1] - numbers[0]) // step >= MOST_GAPS:
+        return ()
     seen = set(numbers)
     full = range(numbers[0], numbers[-1] + 1, step)
-    return tuple(value for value in full if value not in seen) if len(full) <= 1000 else ()
+    return tuple(value for value in full if value not in seen)
