@@ -21,8 +21,9 @@ from unskew.codebook import Codebook
 from unskew.errors import HealthWarning, UnskewError, check_count, check_range, check_whole
 from unskew.generation import make
 from unskew.keys import not_wanted, restricted
-from unskew.names import domain_of, find_source, find_variables
+from unskew.names import domain_of, find_source, find_variables, is_own
 from unskew.recipe import Recipe
+from unskew.repeating import refuse_unrepeatable
 from unskew.salient import describe, joint
 from unskew.streams import stream as generator
 from unskew.theory import acceptance, expected_cost
@@ -68,6 +69,8 @@ class Stream(Iterator[Any]):
             )
         self.recipe, self.part, self.parts = recipe, part, parts
         found = find_source(recipe.source, recipe.parameters)
+        if is_own(found):
+            refuse_unrepeatable(found)
         self._source = restricted(found, recipe, 0, make)
         self._pilot = _Pilot(recipe, pilot or pilot_of(recipe)) if recipe.homogenize else None
         self._block, self._row, self._yielded = part, 0, 0
