@@ -13,10 +13,11 @@ from unskew.batch import Batch
 from unskew.binning import in_bins, with_bins
 from unskew.errors import UnskewError, check_count
 from unskew.homogenizer import Health, Homogenizer, KeptBatches
-from unskew.names import column_variable, find_source, resolve
+from unskew.names import column_variable, find_source, is_own, resolve
 from unskew.recipe import Trust
+from unskew.repeating import warn_of_unrepeatable
 from unskew.salient import By, SalientVariable, joint, many_values
-from unskew.source import Source, plain_source
+from unskew.source import Source, own_source
 from unskew.streams import stream
 from unskew.tally import Tally
 from unskew.targets import Target, column_names, open_target
@@ -67,6 +68,8 @@ def homogenize(
     ``cost_limit``.
     """
     source = _source(draw, settings or {})
+    if is_own(source):
+        warn_of_unrepeatable(source)
     variable = joint(resolve(by, source.domain))
     rng = stream(seed, source.name, "accept", 0)
     homogenizer = Homogenizer(variable, epsilon, rng, cost_limit)
@@ -121,7 +124,7 @@ def _source(
         return find_source(draw, settings)
     if settings:
         raise UnskewError(f"settings are {dict(settings)}; only a source that is named takes any")
-    return draw if isinstance(draw, Source) else plain_source(draw)
+    return own_source(draw)
 
 
 def _audited(

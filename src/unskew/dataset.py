@@ -54,6 +54,8 @@ class Dataset:
             manifest = parse_json(inside(path, MANIFEST).read_text(encoding="utf-8"))
             parts = tuple(inside(path, part["file"]) for part in manifest["parts"])
             rows = tuple(part["rows"] for part in manifest["parts"])
+            if not all(type(count) is int and count >= 0 for count in rows):
+                raise ValueError(f"parts have {list(rows)} rows")
             tally = Tally.from_dict(manifest["tally"])
             checksums = tuple(part["sha256"] for part in manifest["parts"])
             return cls(path, recipe, sum(rows), parts, tally, rows, checksums)
@@ -63,9 +65,10 @@ class Dataset:
             raise UnskewError(
                 f"{path / MANIFEST}: Permission denied; check its permissions"
             ) from None
-        except (OSError, ValueError, LookupError, TypeError) as error:
+        except (OSError, ValueError, LookupError, TypeError, UnskewError) as error:
+            kind = "" if isinstance(error, UnskewError) else f"{type(error).__name__}: "
             raise UnskewError(
-                f"{path / MANIFEST} cannot be read ({type(error).__name__}: {error}); "
+                f"{path / MANIFEST} cannot be read ({kind}{error}); "
                 "remove it and run the generate command again"
             ) from error
 

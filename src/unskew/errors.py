@@ -5,9 +5,11 @@ import operator
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Real
+from reprlib import Repr
 
 MOST_NAMES = 40  # that an error lists
 LONGEST, LAST = 2000, 500  # characters of an error, and of its end where the middle is left out
+MOST_TEXT = 200  # characters of a text or number within a value that an error names
 
 
 class UnskewError(Exception):
@@ -30,13 +32,35 @@ class RowError(UnskewError):
     """A mistake in one row of a batch; ``at`` says where that row stands, for whoever knows."""
 
     def __init__(self, row: int, said: str) -> None:
-        """Count rows from 0."""
-        super().__init__(f"row {row}: {said}")
+        """Take the row counted from 0; the message counts from 1, as files do."""
+        super().__init__(f"row {row + 1}: {said}")
         self.row, self.said = row, said
 
     def at(self, where: str) -> UnskewError:
         """Return the error with the row's place in a file."""
         return UnskewError(f"{where}: {self.said}")
+
+
+def _limited() -> Repr:
+    """Return what prints a value without walking all of it."""
+    printer = Repr()
+    printer.maxlevel = 6
+    printer.maxlist = printer.maxtuple = printer.maxdict = printer.maxset = 20
+    printer.maxstring = printer.maxother = printer.maxlong = MOST_TEXT
+    return printer
+
+
+_BRIEF = _limited()
+
+
+def brief(value: object, most: int = 60) -> str:
+    """Return how a value prints, on one line of at most ``most`` characters."""
+    try:
+        text = " ".join(_BRIEF.repr(value).split())
+    except Exception:  # too many digits, or a class of the user's own
+        text = f"<{type(value).__name__}>"
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 class HealthWarning(UserWarning):

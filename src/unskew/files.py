@@ -113,7 +113,12 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
-    write_bytes(path, text.encode())
+    write_bytes(path, encoded(text))
+
+
+def encoded(text: str) -> bytes:
+    """Return a text as UTF-8; half of a character, which has no bytes, as ``\\ud800``."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def check_writable(path: Path) -> None:

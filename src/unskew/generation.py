@@ -16,9 +16,10 @@ from unskew.given import given_place, given_rows, given_size
 from unskew.homogenizer import Homogenizer, KeptBatches
 from unskew.inputs import check_inputs, contents_of, named_inputs, record_inputs
 from unskew.keys import excluded_by, restricted, without
-from unskew.names import recipe_source, recipe_variables
+from unskew.names import is_own, recipe_source, recipe_variables
 from unskew.parts import finished_part, make_part
 from unskew.recipe import Recipe
+from unskew.repeating import refuse_unrepeatable
 from unskew.salient import joint
 from unskew.store import Place, create_text, place, plain_errors, remove_stale
 from unskew.streams import stream
@@ -107,8 +108,11 @@ def generate(
     """
     path = place(folder)
     kept_batches(recipe, 0)  # names and parameters are checked before anything is written
-    if recipe.given and recipe_source(recipe).derive is None:
+    source = recipe_source(recipe)
+    if recipe.given and source.derive is None:
         raise UnskewError(f"{recipe.source} makes nothing of given examples; leave given out")
+    if is_own(source) and not recipe.given:
+        refuse_unrepeatable(source)
     if recipe.given and recipe.n > given_size(recipe.given):
         raise UnskewError(
             f"n is {recipe.n}, but {recipe.given} has {given_size(recipe.given)} examples; "

@@ -25,7 +25,7 @@ from unskew.domains import domain_names, load_domain
 from unskew.errors import UnskewError, unknown
 from unskew.recipe import Recipe
 from unskew.salient import By, SalientVariable, Values, as_values, as_variable, as_variables
-from unskew.source import Source, plain_source
+from unskew.source import Source, own_source, plain_source
 
 IF_TRUSTED = "if you trust whoever made the data, add --trust (in Python: trust=True)"
 
@@ -38,13 +38,14 @@ def find_source(name: str, settings: Mapping[str, Any] | None = None) -> Source:
     if ":" in name:
         own = _own_domain(name)
         if own is not None:
-            return replace(own.source(name.partition(":")[2], settings), name=name)
+            return replace(own_source(own.source(name.partition(":")[2], settings)), name=name)
         if settings:
             raise UnskewError(
                 f"source {name!r} takes no settings ({', '.join(settings)}); set them in the module"
             )
         found = find_object(name)
-        return replace(found, name=name) if isinstance(found, Source) else plain_source(found, name)
+        made = plain_source(found, name) if not isinstance(found, Source) else own_source(found)
+        return replace(made, name=name)
     domain, slash, source = name.partition("/")
     if not slash:
         raise unknown("source", name, source_names())
@@ -121,6 +122,11 @@ def _refuse_code(names: Sequence[str]) -> None:
         )
 
 
+def is_own(source: Source) -> bool:
+    """Whether a source is a user's own, not one of the package."""
+    return ":" in source.name or source.domain is None
+
+
 def find_variables(
     names: Sequence[str], domain: Domain | None, columns: Sequence[str] | None = None
 ) -> list[SalientVariable]:
@@ -141,7 +147,7 @@ def find_variable(
         return column_variable(name, known=False)
     columns = columns or ()
     if domain is not None and name in domain.variables:
-        return domain.variables[name]
+        return domain.variable(name)
     if name in columns:
         return column_variable(name)
     other, slash, variable = name.partition("/")

@@ -157,7 +157,7 @@ def read_note(folder: Place, name: str) -> Part | None:
         said = parse_json(inside(folder, note_name(name)).read_text(encoding="utf-8"))
         digest = said.pop("digest")
         return Part.from_dict(said) if digest == _digest(said) else None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, UnskewError):
         return None
 
 

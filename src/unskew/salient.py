@@ -7,6 +7,7 @@ A plain function ``example -> value`` is a variable. ``over``, ``clip``, ``bins`
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -17,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.batch import Batch
-from unskew.errors import UnskewError, check_range
+from unskew.errors import UnskewError, brief, check_range
+from unskew.usercode import own_code, place_of, raised
 
 Values: TypeAlias = NDArray[Any]  # one value a row: numbers, or Python objects
 _EXACT = 2**53  # whole numbers up to here are themselves as floats too
@@ -45,13 +47,32 @@ By: TypeAlias = Variable | Mapping[str, Variable] | Sequence[Variable]
 def as_variable(variable: Variable, name: str | None = None) -> SalientVariable:
     """Take a variable as it is, or wrap a plain function ``example -> value``."""
     if isinstance(variable, SalientVariable):
-        return replace(variable, name=name or variable.name)
+        return replace(_own_errors(variable), name=name or variable.name)
     if not callable(variable):
         raise UnskewError(
             f"variable {name or ''} is {variable!r}; pass a function example -> value"
         )
     label = name or str(getattr(variable, "__name__", type(variable).__name__))
     return SalientVariable(label, lambda batch: _measure_rows(label, variable, batch))
+
+
+def _own_errors(variable: SalientVariable) -> SalientVariable:
+    """Return a variable whose errors are one line, where its ``measure`` is a user's own."""
+    if not place_of(variable.measure):
+        return variable
+    what, measure = f"variable {variable.name!r}", variable.measure
+
+    def measured(batch: Batch) -> Values:
+        with own_code(what, "mend its measure(batch)"):
+            values = measure(batch)
+        if not isinstance(values, np.ndarray) or values.shape != (len(batch),):
+            raise UnskewError(
+                f"{what} ({place_of(measure)}) returned {brief(values)}; measure(batch) returns "
+                "an array with one value for each example"
+            )
+        return values
+
+    return replace(variable, measure=measured)
 
 
 def as_variables(by: By) -> tuple[SalientVariable, ...]:
@@ -96,14 +117,14 @@ def clip(variable: Variable, low: float, high: float) -> SalientVariable:
 
 def round_to(variable: Variable, step: float) -> SalientVariable:
     """Round to the nearest multiple of ``step``, halves up."""
-    check_range("step", step, math.ulp(0.0), step="give a positive step")
+    check_range("step", step, math.ulp(0.0), sys.float_info.max, step="give a positive step")
 
     def rounded(values: Values) -> Values:
-        if isinstance(step, int) and values.dtype.kind in "iu":
+        if isinstance(step, int) and step < 2**62 and values.dtype.kind in "iu":
             rest = values % step
             nearest: Values = values - rest + np.where(2 * rest >= step, step, 0)
             return nearest
-        return np.floor(values / step + 0.5) * step
+        return np.floor(values / float(step) + 0.5) * float(step)
 
     return _mapped(as_variable(variable), "round_to", rounded)
 
@@ -115,8 +136,8 @@ def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
     """
     try:
         cuts = np.asarray(edges, dtype=float)
-    except (TypeError, ValueError):
-        raise UnskewError(f"edges are {edges!r}; give a list of numbers") from None
+    except (TypeError, ValueError, OverflowError):
+        raise UnskewError(f"edges are {brief(edges)}; give a list of numbers") from None
     if len(cuts) == 0 or np.isnan(cuts).any() or not np.all(np.diff(cuts) > 0):
         raise UnskewError(f"edges are {list(edges)}; give at least one, each above the last")
     labels = np.array(interval_labels(cuts.tolist()), dtype=object)
@@ -230,15 +251,15 @@ def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) 
             value = function(example)
         except (Exception, SystemExit) as error:  # the user's own function may raise anything
             raise UnskewError(
-                f"variable {name!r} raised {type(error).__name__}: {error}; "
-                f"make it return a value (example {_short(example)})"
+                f"variable {name!r} raised {raised(error)}; "
+                f"make it return a value (example {brief(example)})"
             ) from error
         try:
             hash(value)
-        except TypeError as error:
+        except Exception as error:  # it may be of a user's own class
             raise UnskewError(
-                f"variable {name!r} returned {value!r}, which cannot be hashed; "
-                f"return a number, a text or a tuple (example {_short(example)})"
+                f"variable {name!r} returned {brief(value)}, which cannot be hashed; "
+                f"return a number, a text or a tuple (example {brief(example)})"
             ) from error
         measured.append(value)
     return as_values(measured)
@@ -258,8 +279,3 @@ def as_values(measured: Sequence[Hashable]) -> Values:
     for row, value in enumerate(plain):
         values[row] = value
     return values
-
-
-def _short(example: object) -> str:
-    text = repr(example)
-    return text if len(text) <= 60 else text[:57] + "..."

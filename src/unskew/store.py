@@ -167,7 +167,7 @@ def write_bytes(path: Place, data: bytes) -> None:
 def write_text(path: Place, text: str) -> None:
     """Write a text whole or not at all."""
     if isinstance(path, ObjectPath):
-        path.put(text.encode())
+        path.put(files.encoded(text))
     else:
         files.write_text(path, text)
 

@@ -21,8 +21,9 @@ from unskew.codebook import Codebook
 from unskew.errors import HealthWarning, UnskewError, check_count, check_range, check_whole
 from unskew.generation import make
 from unskew.keys import not_wanted, restricted
-from unskew.names import recipe_source, recipe_variables
+from unskew.names import is_own, recipe_source, recipe_variables
 from unskew.recipe import Recipe
+from unskew.repeating import refuse_unrepeatable
 from unskew.salient import describe, joint
 from unskew.streams import stream as generator
 from unskew.theory import acceptance, expected_cost
@@ -67,7 +68,10 @@ class Stream(Iterator[Any]):
                 "a stream has no splits; leave splits out, and exclude what it must not show"
             )
         self.recipe, self.part, self.parts = recipe, part, parts
-        self._source = restricted(recipe_source(recipe), recipe, 0, make)
+        source = recipe_source(recipe)
+        if is_own(source):
+            refuse_unrepeatable(source)
+        self._source = restricted(source, recipe, 0, make)
         self._pilot = _Pilot(recipe, pilot or pilot_of(recipe)) if recipe.homogenize else None
         self._block, self._row, self._yielded = part, 0, 0
         self._examples: list[Any] | None = None  # of the block, once it is made

@@ -8,7 +8,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,18 @@ from unskew.domain import Domain
 from unskew.domains import domain_names, load_domain
 from unskew.errors import UnskewError, unknown
 from unskew.homogenizer import ENDLESS
-from unskew.names import built_in_domain, find_source, find_table, recipe_domain, source_names
+from unskew.iterables import ROWS, check_iterable, chunked
+from unskew.names import (
+    built_in_domain,
+    find_source,
+    find_table,
+    is_own,
+    recipe_domain,
+    source_names,
+)
 from unskew.recipe import Trust
-from unskew.source import Source, plain_source
+from unskew.repeating import warn_of_unrepeatable
+from unskew.source import Source, own_source
 from unskew.store import (
     ObjectPath,
     Place,
@@ -38,7 +46,7 @@ from unskew.streams import stream
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROWS, _TABLE_ROWS = 4096, 1 << 16  # a batch of plain examples, of a table
+_TABLE_ROWS = 1 << 16  # in a batch
 FILES = (".parquet", ".jsonl")
 TEXT = ".txt"  # of a domain whose examples people write by hand
 
@@ -77,19 +85,14 @@ def open_target(
         raise UnskewError(f"settings are {dict(settings)}; only a source that is named takes any")
     if isinstance(target, Dataset):
         return _open_dataset(target)
-    if isinstance(target, Source):
-        return _open_source(target, seed)
     if isinstance(target, (Path, ObjectPath)):
         return _open_path(place(target), trust)
     if isinstance(target, str):
         return _open_name(target, settings, seed, trust)
-    if callable(target):
-        return _open_source(plain_source(target), seed)
-    if isinstance(target, Iterable):
-        return Target("examples", lambda n: _first(_chunked(target), n))
-    raise UnskewError(
-        f"{target!r} cannot be read; pass examples, draw(rng), a source's name or a file"
-    )
+    if callable(target) or isinstance(target, Source):
+        return _open_source(own_source(target), seed)
+    check_iterable(target)
+    return Target("examples", lambda n: _first(chunked(target), n))
 
 
 def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int, trust: Trust) -> Target:
@@ -117,6 +120,8 @@ def _open_source(source: Source, seed: int) -> Target:
     dropped: Counter[str] = Counter()
 
     def read(n: int | None) -> Iterator[Batch]:
+        if is_own(source):
+            warn_of_unrepeatable(source)
         rng = stream(seed, source.name, "audit")
         left = ENDLESS if n is None else n
         while left > 0:
@@ -203,7 +208,8 @@ def _read_file(path: Place, domain: Domain | None, n: int | None) -> Iterator[Ba
     if path.suffix == ".parquet":
         batches = read_parquet(path, _TABLE_ROWS if n is None else min(n, _TABLE_ROWS))
     else:
-        batches = _chunked(_read_jsonl(path), _ROWS if n is None else min(n, _ROWS))
+        rows = ROWS if n is None else min(n, ROWS)
+        batches = chunked(_read_jsonl(path), rows, lambda row: f"{path} row {row + 1}")
     return batches if domain is None else _as_examples(batches, domain, path)
 
 
@@ -316,12 +322,6 @@ def _read_jsonl(path: Place) -> Iterator[Any]:
             raise UnskewError(
                 f"{path} line {number} is no JSON ({error}); it may be truncated: mend that line"
             ) from error
-
-
-def _chunked(examples: Iterable[Any], rows: int = _ROWS) -> Iterator[Batch]:
-    iterator = iter(examples)
-    while chunk := list(islice(iterator, rows)):
-        yield Batch.of(chunk)
 
 
 def _first(batches: Iterator[Batch], n: int | None) -> Iterator[Batch]:

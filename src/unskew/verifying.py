@@ -24,6 +24,7 @@ from unskew.recipe import Recipe, Trust, trusted_names
 from unskew.rowhash import row_hashes
 from unskew.store import Place, place, read_bytes
 from unskew.streams import stream
+from unskew.usercode import raised
 
 RECHECKED = 200  # rows that are worked out again, slowly
 MOST_ASKED = 1 << 20  # rows of a part that is made again, where fewer than asked may be there
@@ -156,8 +157,8 @@ def _check_rows(
                 found.faults.append(f"{name}: row {row} comes out otherwise when worked out again")
     except UnskewError as error:
         found.faults.append(f"{name}: {error}")
-    except (LookupError, TypeError, ValueError, AttributeError) as error:  # other columns or types
-        found.faults.append(f"{name}: rows cannot be checked ({type(error).__name__}: {error})")
+    except (Exception, SystemExit) as error:  # other columns or types, or a user's own check
+        found.faults.append(f"{name}: rows cannot be checked ({raised(error)})")
 
 
 def _check_made(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from unskew.errors import UnskewError
 
 if TYPE_CHECKING:
     from unskew.auditing import Audit
+    from unskew.targets import Target
 
 Settings = Annotated[
     list[str] | None,
@@ -111,7 +113,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a few examples, drawn as their domain draws them."""
-    from unskew.domain import example_data, example_text
+    from unskew.domain import example_data, example_text, example_trace
     from unskew.errors import check_count
     from unskew.targets import open_target
 
@@ -120,24 +122,33 @@ def show(
     n = (1 if trace else 5) if n is None else n
     check_count("n", n, "show at least one example")
     opened = open_target(target, read_settings(settings), seed, trust)
-    steps = opened.domain.trace if opened.domain else None
-    if trace and steps is None:
+    if trace and (opened.domain is None or opened.domain.trace is None):
         raise UnskewError(f"{opened.label} has no steps to trace; leave out --trace")
     examples = (example for part in opened.read(n) for example in part.examples())
-    first = next(examples, None)
-    if first is None:
+    found, row = [], -1
+    for row, example in enumerate(examples):
+        with _row(opened, row):
+            if as_json:
+                found.append(example_data(example, opened.domain))
+            elif trace:
+                for frame in example_trace(example, opened.domain):
+                    echo(frame + "\n")
+            else:
+                text = example_text(example, opened.domain)
+                echo(text + ("\n" if "\n" in text else ""))
+    if row < 0:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to show")
-    shown = chain([first], examples)
     if as_json:
-        print_json([example_data(example, opened.domain) for example in shown])
-        return
-    for example in shown:
-        if trace and steps is not None:
-            for frame in steps(example):
-                echo(frame + "\n")
-            continue
-        text = example_text(example, opened.domain)
-        echo(text + ("\n" if "\n" in text else ""))
+        print_json(found)
+
+
+@contextmanager
+def _row(opened: Target, row: int) -> Iterator[None]:
+    """Say in which row of which file an error is."""
+    try:
+        yield
+    except UnskewError as error:
+        raise UnskewError(f"{opened.where(row)}: {error}") from error
 
 
 def read_settings(settings: list[str] | None) -> dict[str, str]:

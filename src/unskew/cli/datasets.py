@@ -93,6 +93,11 @@ def generate(
     }
     given = {name: value for name, value in given.items() if value is not None}
     recipe = _recipe(source, given, read_settings(settings))
+    if epsilon is not None and not recipe.homogenize:
+        raise UnskewError(
+            f"--epsilon is {epsilon:g}, but nothing is homogenized; name a variable: --homogenize, "
+            "or leave --epsilon out"
+        )
     chosen = _engine(engine, workers, address, recipe.shards)
     with progress(f"generating {recipe.source}", recipe.n) as advance:
         dataset = run(recipe, output, advance, engine=chosen)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from unskew.jsontext import json_text
 from unskew.visible import Visible, visible, visible_json
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def echo(text: str, *, err: bool = False) -> None:
 
 def print_json(data: Any) -> None:
     """Print JSON for other programs."""
-    typer.echo(visible_json(json.dumps(data, ensure_ascii=False, indent=2, default=str)))
+    typer.echo(visible_json(json_text(data, indent=2)))
 
 
 def terminal() -> Console:

@@ -126,8 +126,9 @@ def dropped_details(dropped: Mapping[str, int]) -> list[str]:
         reason, detail, kind = why.partition(DETAIL)
         if detail:
             variable, _, value = kind.rpartition(": ")
-            share = percent(count / dropped[reason])
-            found.setdefault((reason, variable), []).append(f"{shown(value, 30)} ({share})")
+            main = dropped.get(reason)  # a source of one's own may not count it
+            share = f" ({percent(count / main)})" if main else ""
+            found.setdefault((reason, variable), []).append(f"{shown(value, 30)}{share}")
     return [
         f"{shown(reason, 60)}, by {shown(variable, 30)}: {', '.join(sorted(kinds, key=natural))}"
         for (reason, variable), kinds in sorted(found.items())
