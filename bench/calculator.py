@@ -4,8 +4,8 @@ from typing import Any
 
 from bench.clock import rate
 from tests.naive import calculator as naive
+from unskew.core.rng import stream
 from unskew.domains import load_domain
-from unskew.streams import stream
 
 ROWS, NAIVE_ROWS = 1 << 17, 1 << 12
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from unskew import Recipe, generate
-from unskew.batch import Batch
-from unskew.engines import processes
-from unskew.generation import shard
-from unskew.parts import make_part, measured
+from unskew.core.batch import Batch
+from unskew.datasets.engines import processes
+from unskew.datasets.generate import shard
+from unskew.datasets.part import make_part, measured
 
 RECIPES = {
     "karel/msr": Recipe("karel/msr", 393_216, shard_size=16_384),

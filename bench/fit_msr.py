@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 
-from unskew.domains.karel import grammar as p
-from unskew.domains.karel import tokens as t
-from unskew.domains.karel.grammar import Grammar
-from unskew.domains.karel.programs import original_programs
-from unskew.streams import stream
+from unskew.core.rng import stream
+from unskew.domains.karel.language import tokens as t
+from unskew.domains.karel.sampling import grammar as p
+from unskew.domains.karel.sampling.grammar import Grammar
+from unskew.domains.karel.sampling.programs import original_programs
 
 # The 2,500 original test programs.
 LENGTHS = "6:167 7:197 8:162 9:85 10:74 11:67 12:108 13:128 14:132 15:101 16:68 17:91 18:81 19:71"

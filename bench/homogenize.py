@@ -7,11 +7,11 @@ import numpy as np
 
 import unskew
 from bench.clock import peak, rate, seconds
-from unskew.acceptance import accept
-from unskew.codebook import Codebook
+from unskew.balance.acceptance import accept
+from unskew.balance.codebook import Codebook
+from unskew.balance.homogenizer import Homogenizer, KeptBatches
+from unskew.core.rng import stream
 from unskew.domains import load_domain
-from unskew.homogenizer import Homogenizer, KeptBatches
-from unskew.streams import stream
 
 ROWS = 1 << 17
 

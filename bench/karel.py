@@ -6,12 +6,13 @@ import numpy as np
 
 from bench.clock import rate
 from tests.naive import karel as naive
-from unskew.domains.karel import tokens, world
-from unskew.domains.karel.compiler import compile_programs
-from unskew.domains.karel.interpreter import run
-from unskew.domains.karel.programs import original_examples
-from unskew.domains.karel.syntax import parse
-from unskew.streams import stream
+from unskew.core.rng import stream
+from unskew.domains.karel import world
+from unskew.domains.karel.language import tokens
+from unskew.domains.karel.language.compiler import compile_programs
+from unskew.domains.karel.language.syntax import parse
+from unskew.domains.karel.running.interpreter import run
+from unskew.domains.karel.sampling.programs import original_examples
 
 LONG = """
 def main():

@@ -17,12 +17,19 @@ import numpy as np
 from bench.clock import rate
 from bench.karel import LONG
 from tests.naive import karel as naive
-from unskew.domains.karel import tokens, world
-from unskew.domains.karel.compiler import Code, compile_programs
-from unskew.domains.karel.cuda import DeviceRuns, device_room, has_cuda, run_cuda, run_on_device
-from unskew.domains.karel.interpreter import MAX_TICKS, Runs, Status, run
-from unskew.domains.karel.syntax import parse
-from unskew.streams import stream
+from unskew.core.rng import stream
+from unskew.domains.karel import world
+from unskew.domains.karel.language import tokens
+from unskew.domains.karel.language.compiler import Code, compile_programs
+from unskew.domains.karel.language.syntax import parse
+from unskew.domains.karel.running.cuda import (
+    DeviceRuns,
+    device_room,
+    has_cuda,
+    run_cuda,
+    run_on_device,
+)
+from unskew.domains.karel.running.interpreter import MAX_TICKS, Runs, Status, run
 
 PAIRS, POOL, LONG_TICKS, SEED, REPEATS, CPU_REPEATS = 1_000_000, 6_000, 150, 0, 7, 3
 NONE = "no CUDA device: the figures on one are left out"

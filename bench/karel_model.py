@@ -17,12 +17,12 @@ from torch.nn import functional
 from torch.profiler import ProfilerActivity, profile
 
 from tests.naive.karel_model import PlainSynthesizer
+from unskew.core.rng import stream
 from unskew.domains.karel.sources import msr
-from unskew.models.karel import Synthesizer, SynthesizerConfig
-from unskew.models.karel_beam import beam_search
-from unskew.models.karel_data import Minibatches, Tasks, expand, joined
-from unskew.models.karel_training import StepConfig, TrainingStep
-from unskew.streams import stream
+from unskew.models.karel.data.tasks import Minibatches, Tasks, expand, joined
+from unskew.models.karel.decode.beam import beam_search
+from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
+from unskew.models.karel.train.step import StepConfig, TrainingStep
 
 TASKS, BATCHES, SEED, REPEATS, STEPS = 50_000, (2048, 4096), 0, 5, 20
 BEAM, BEAM_TASKS, MAX_LENGTH = 64, 2_500, 65

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from unskew.batch import Batch
+from unskew.core.batch import Batch
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.examples import PROGRAM, program_column
-from unskew.experiments.karel.testing import COVERED, NESTED
+from unskew.experiments.karel.lab.test_sets import COVERED, NESTED
 from unskew.experiments.provenance import provenance
-from unskew.models.karel_data import Tasks
-from unskew.models.karel_reading import read_examples
-from unskew.models.karel_run import shipped_synthesizer
-from unskew.models.karel_solving import solve
+from unskew.models.karel.data.examples import read_examples
+from unskew.models.karel.data.tasks import Tasks
+from unskew.models.karel.decode.solve import solve
+from unskew.models.karel.train.run import shipped_synthesizer
 
 TASKS, BEAM = 500, 8
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from bench.fit_msr import lengths
-from unskew.domains.karel import tokens
-from unskew.domains.karel.compiler import compile_programs
-from unskew.domains.karel.interpreter import run
-from unskew.domains.karel.programs import original_examples
-from unskew.domains.karel.sampling import MADE, ORIGINAL, draw_pairs
+from unskew.core.rng import stream
+from unskew.domains.karel.language import tokens
+from unskew.domains.karel.language.compiler import compile_programs
+from unskew.domains.karel.running.interpreter import run
+from unskew.domains.karel.sampling.pairs import MADE, ORIGINAL, draw_pairs
+from unskew.domains.karel.sampling.programs import original_examples
 from unskew.domains.karel.world import BYTES
-from unskew.streams import stream
 
 N, SEEDS, SHOWN = 10_000, 3, 5
 

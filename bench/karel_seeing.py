@@ -15,15 +15,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from unskew.experiments.karel.scales import SCALES
-from unskew.experiments.karel.trainings import training
+from unskew.datasets.generate import make
+from unskew.experiments.karel.lab.scales import SCALES
+from unskew.experiments.karel.lab.trainings import training
 from unskew.experiments.provenance import provenance
-from unskew.files import check_writable, write_text
-from unskew.generation import make
-from unskew.models.karel import Synthesizer, SynthesizerConfig
-from unskew.models.karel_data import Minibatches, Tasks, joined
-from unskew.models.karel_scoring import mean_loss
-from unskew.models.karel_training import StepConfig, TrainingStep, begun_with_differences
+from unskew.io.files import check_writable, write_text
+from unskew.models.karel.data.tasks import Minibatches, Tasks, joined
+from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
+from unskew.models.karel.score import mean_loss
+from unskew.models.karel.train.step import StepConfig, TrainingStep, begun_with_differences
 from unskew.models.ranks import ALONE
 
 QUARTER = SynthesizerConfig(channels=16, blocks=1, pair=128, token=64, hidden=128, layers=2)

@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from unskew.domains.karel.interpreter import run
-from unskew.domains.karel.programs import original_examples
-from unskew.models.karel import Synthesizer, SynthesizerConfig
-from unskew.models.karel_beam import beam_search
-from unskew.models.karel_data import Minibatches, Tasks
-from unskew.models.karel_scoring import mean_loss
-from unskew.models.karel_training import StepConfig, TrainingStep
-from unskew.streams import stream
+from unskew.core.rng import stream
+from unskew.domains.karel.running.interpreter import run
+from unskew.domains.karel.sampling.programs import original_examples
+from unskew.models.karel.data.tasks import Minibatches, Tasks
+from unskew.models.karel.decode.beam import beam_search
+from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
+from unskew.models.karel.score import mean_loss
+from unskew.models.karel.train.step import StepConfig, TrainingStep
 
 PART, TEST, BEAM, MAX_LENGTH = 16_384, 2_500, 64, 65
 TELL_SECONDS = 20.0

@@ -10,10 +10,10 @@ from statistics import mean
 from typing import Any
 
 from unskew import Recipe
-from unskew.auditing import VariableAudit
+from unskew.audits.audit import VariableAudit
+from unskew.core.tally import Tally
+from unskew.datasets.generate import shard
 from unskew.experiments.provenance import provenance
-from unskew.generation import shard
-from unskew.tally import Tally
 
 KEPT, SIZES, SEEDS = 64_000, (64_000, 8_000, 1_000, 250, 64), 3
 CASES = {"calculator/dcfg": "length", "calculator/t2t": "max_depth"}

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import unskew
+from unskew.core.rng import stream
 from unskew.domains import load_domain
-from unskew.streams import stream
 
 N, STREAM, NEIGHBOURS, SEED = 20_000, 5_000, 500, 0
 LIBRARY_SEED = 42

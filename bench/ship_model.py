@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from unskew.models.checkpoint import load_checkpoint, save_checkpoint
-from unskew.models.karel_run import MODEL
+from unskew.models.karel.train.run import MODEL
 
 
 def main() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 from unskew.domains.karel.sources import TRIES
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel import actions, narrow_sets, nesting, original
-from unskew.experiments.karel.lab import Lab
-from unskew.experiments.karel.plan import FIRST_CONSISTENT, GENERALIZES, own_and_others
-from unskew.experiments.karel.scales import SCALES
-from unskew.experiments.karel.testing import (
+from unskew.experiments.karel.lab.lab import Lab
+from unskew.experiments.karel.lab.plan import FIRST_CONSISTENT, GENERALIZES, own_and_others
+from unskew.experiments.karel.lab.scales import SCALES
+from unskew.experiments.karel.lab.test_sets import (
     ACTIONS,
     COVERED,
     NESTED,
@@ -20,7 +20,7 @@ from unskew.experiments.karel.testing import (
     UNIFORM,
     narrow_names,
 )
-from unskew.experiments.karel.trainings import seeds_of, training
+from unskew.experiments.karel.lab.trainings import seeds_of, training
 from unskew.experiments.tables import cell_text
 
 

@@ -15,8 +15,10 @@ from typing import Any
 import typer.main
 
 import unskew
-from unskew import domain, resampling, source, streaming
 from unskew.cli import app
+from unskew.core import domain, source
+from unskew.datasets import resample as resampling
+from unskew.datasets import stream as streaming
 
 ROOT = Path(__file__).parents[1]
 COMMANDS, API = "docs/commands.md", "docs/api.md"

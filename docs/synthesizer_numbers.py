@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from unskew.domains.karel.salient import LONGEST
+from unskew.domains.karel.variables import LONGEST
 
 ROOT = Path(__file__).parents[1]
 TESTS = ("msr-test", "uniform-test")

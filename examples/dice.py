@@ -5,8 +5,8 @@ from typing import Annotated
 import numpy as np
 
 from unskew import Domain, Source, clip, round_to
-from unskew.domain import Range
-from unskew.source import plain_source
+from unskew.core.domain import Range
+from unskew.core.source import plain_source
 
 
 def throws(sides: Annotated[int, Range(2, 20, "sides of each die")] = 6) -> Source:

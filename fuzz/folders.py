@@ -10,8 +10,8 @@ from pathlib import Path
 from fuzz.machinery import Reader, Rng, Target
 from fuzz.mutate import BINARY, TEXTUAL, change_json, often, pick
 from unskew import Dataset, Recipe, generate, stream, verify
-from unskew.errors import UnskewError
-from unskew.names import recipe_source, recipe_variables
+from unskew.core.errors import UnskewError
+from unskew.io.lookup import recipe_source, recipe_variables
 
 SMALL = Recipe("calculator/dcfg", 40, shard_size=20)
 KAREL = Recipe(

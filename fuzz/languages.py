@@ -8,13 +8,13 @@ import numpy as np
 
 from fuzz.machinery import Reader, Rng, Target
 from fuzz.mutate import BINARY, TEXTUAL, often, pick, words
-from unskew import addresses
 from unskew.domains.calculator import syntax as calculator
-from unskew.domains.karel import tokens
-from unskew.domains.karel.problems import problems, read_text, write_problem
-from unskew.domains.karel.programs import original_programs
-from unskew.domains.karel.showing import show
-from unskew.domains.karel.syntax import parse, to_readable, to_tokens
+from unskew.domains.karel.formats.problems import problems, read_text, write_problem
+from unskew.domains.karel.formats.show import show
+from unskew.domains.karel.language import tokens
+from unskew.domains.karel.language.syntax import parse, to_readable, to_tokens
+from unskew.domains.karel.sampling.programs import original_programs
+from unskew.domains.karel.sampling.worlds import UNIFORM_WORLDS, draw_worlds
 from unskew.domains.karel.world import (
     TENSOR_SHAPE,
     World,
@@ -23,7 +23,7 @@ from unskew.domains.karel.world import (
     to_picture,
     to_tensor,
 )
-from unskew.domains.karel.worlds import UNIFORM_WORLDS, draw_worlds
+from unskew.io import object_store as addresses
 
 READABLE = (
     *("def", "main", "(", ")", ":", ";", "if", "else", "while", "repeat", "not", "\n", "\n    "),

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 import unskew
-from unskew.errors import UnskewError
+from unskew.core.errors import UnskewError
 
 HANG_SECONDS = 30.0  # for one input
 PREPARE_SECONDS = 300.0  # compiling the kernels of a new checkout takes long

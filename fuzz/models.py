@@ -17,15 +17,15 @@ from torch import Tensor
 from fuzz.machinery import Reader, Rng, Target
 from fuzz.mutate import BINARY, TEXTUAL, change_json, often, pick
 from unskew.domains.karel.world import from_picture
-from unskew.models.calculator import ReaderConfig, Readers
+from unskew.models.calculator.network import ReaderConfig, Readers
+from unskew.models.calculator.score import accuracies
+from unskew.models.calculator.train import load_readers
 from unskew.models.checkpoint import FORMAT, save_checkpoint
-from unskew.models.karel import Synthesizer, SynthesizerConfig
-from unskew.models.karel_data import Tasks
-from unskew.models.karel_run import KIND, MODEL, load_synthesizer
-from unskew.models.karel_solving import solve
+from unskew.models.karel.data.tasks import Tasks
+from unskew.models.karel.decode.solve import solve
+from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
+from unskew.models.karel.train.run import KIND, MODEL, load_synthesizer
 from unskew.models.runs import CHECKPOINT, CONFIG, METRICS, cut_log, settings
-from unskew.models.scoring import accuracies
-from unskew.models.training import load_readers
 
 CPU = torch.device("cpu")
 SIZES = SynthesizerConfig(channels=2, blocks=1, pair=2, token=2, hidden=2, layers=2)
@@ -80,8 +80,8 @@ def _synthesizer(folder: Path) -> Reader:
 
 
 def _readers(folder: Path) -> Reader:
-    from unskew.models.calculator import Expressions
-    from unskew.names import find_source
+    from unskew.io.lookup import find_source
+    from unskew.models.calculator.network import Expressions
 
     path = folder / CHECKPOINT
     config = ReaderConfig(hidden=2, max_length=8, seeds=(0, 5))

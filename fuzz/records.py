@@ -10,11 +10,11 @@ import numpy as np
 
 from fuzz.machinery import Reader, Target
 from fuzz.mutate import change_json, pick
-from unskew.domain import example_data
+from unskew.core.domain import example_data
+from unskew.core.errors import UnskewError
 from unskew.domains.karel import DOMAIN
-from unskew.domains.karel.records import numbered_record, read_row
-from unskew.errors import UnskewError
-from unskew.names import find_source
+from unskew.domains.karel.formats.records import numbered_record, read_row
+from unskew.io.lookup import find_source
 
 
 def examples(n: int) -> list[dict[str, Any]]:

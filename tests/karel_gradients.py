@@ -15,8 +15,8 @@ from torch.nn import functional
 
 from tests.naive.karel_model import PlainSynthesizer, plain_copy
 from tests.test_karel_model import batch_of, relative_error, tasks, tensors
-from unskew.models.karel import Synthesizer, SynthesizerConfig
-from unskew.models.packed import Steps
+from unskew.models.karel.network.packed import Steps
+from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
 
 SMALL = SynthesizerConfig(channels=16, pair=64, token=32, hidden=64)
 NUDGED, NUDGE = 6, 2.0**-20  # copies of the twin whose weights are off, and by which part at most

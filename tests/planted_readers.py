@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 from fuzz.machinery import Reader, Rng
-from unskew.errors import UnskewError
+from unskew.core.errors import UnskewError
 
 
 def numbered(_: Path) -> Reader:

@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 import unskew
 from tests.naive.homogenize import histogram_statistics
 from unskew import Batch, Recipe, Source, UnskewError, audit, generate, over
-from unskew.auditing import Auditor, VariableAudit
-from unskew.binning import readable_edges
-from unskew.salient import as_variable
+from unskew.audits.audit import Auditor, VariableAudit
+from unskew.audits.binning import readable_edges
+from unskew.core.variable import as_variable
 
 fixed = settings(derandomize=True)
 

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from tests.naive import calculator as naive
 from tests.statistics import has_rate, same_distribution
 from tests.waiting import HANG
-from unskew.batch import Batch, text_bytes
+from unskew.core.batch import Batch, text_bytes
+from unskew.core.errors import UnskewError
+from unskew.core.rng import stream
 from unskew.domains.calculator import DOMAIN, evaluate, kernels, parse, print_tree, to_text
-from unskew.errors import UnskewError
-from unskew.streams import stream
 
 fixed = settings(derandomize=True)
 PAPER = "(1+2)*(3-4)+5"

@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load, save_file
 
-from unskew.errors import UnskewError
+from unskew.core.errors import UnskewError
 from unskew.models.checkpoint import FORMAT, check_shapes, load_checkpoint, save_checkpoint
 
 TENSORS = {

@@ -323,8 +323,8 @@ HELD = """
 import time
 from pathlib import Path
 from unskew import Domain
-from unskew.names import find_source
-from unskew.source import Source
+from unskew.io.lookup import find_source
+from unskew.core.source import Source
 
 drawn = []
 

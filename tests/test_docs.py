@@ -12,7 +12,7 @@ import yaml
 
 import unskew
 from docs import numbers, reference
-from unskew.domain import parameters
+from unskew.core.domain import parameters
 from unskew.domains import load_domain
 
 ROOT = numbers.ROOT
@@ -262,7 +262,7 @@ def test_all_python_can_be_read_and_its_imports_exist(page):
 
 def test_the_karel_problems_solve_themselves():
     from unskew.domains.karel import run
-    from unskew.domains.karel.problems import read_problem
+    from unskew.domains.karel.formats.problems import read_problem
 
     (text,) = indented("docs/karel.md", "# Put")
     problem = read_problem(text, "corners")

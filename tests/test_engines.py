@@ -14,9 +14,9 @@ import pytest
 
 from tests.waiting import HANG, until
 from unskew import Recipe, UnskewError, generate
-from unskew.engines import _died, processes
-from unskew.parts import NOTES, finished_part
-from unskew.worker import STOPPED
+from unskew.datasets.engines import _died, processes
+from unskew.datasets.part import NOTES, finished_part
+from unskew.datasets.worker import STOPPED
 
 SMALL = Recipe("calculator/dcfg", 3_000, homogenize=("length",), seed=5, shard_size=100)
 KAREL = Recipe("karel/msr", 600, shard_size=100)
@@ -188,7 +188,7 @@ def test_a_worker_without_a_parent_ends_quietly(tmp_path):
     """Its parent is gone when it would answer: no traceback, and nobody is told."""
     task = json.dumps({"recipe": SMALL.to_dict(), "folder": str(tmp_path / "made")})
     worker = subprocess.Popen(
-        [sys.executable, "-m", "unskew.worker"],
+        [sys.executable, "-m", "unskew.datasets.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -204,7 +204,7 @@ def test_a_worker_without_a_parent_ends_quietly(tmp_path):
 
 
 def test_a_worker_that_does_not_answer_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("unskew.engines.LAST_SECONDS", 0.1)
+    monkeypatch.setattr("unskew.datasets.engines.LAST_SECONDS", 0.1)
     worker = subprocess.Popen(["cat"], stdin=subprocess.PIPE)  # it ends when its input does
     assert "gave no answer that can be read" in _died(worker)
     assert worker.wait(HANG) == -signal.SIGKILL
@@ -265,7 +265,7 @@ def worker_of(code: str, folder: Path, source: str) -> subprocess.Popen:
     recipe = Recipe(source, 1_000)
     (folder / "recipe.json").write_text(recipe.to_json())
     process = subprocess.Popen(
-        [sys.executable, "-m", "unskew.worker"], cwd=folder,
+        [sys.executable, "-m", "unskew.datasets.worker"], cwd=folder,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     process.stdin.write(json.dumps({"recipe": recipe.to_dict(), "folder": str(folder)}) + "\n0\n")

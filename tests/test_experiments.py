@@ -12,11 +12,11 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import unskew
-from unskew.errors import UnskewError
+from unskew.balance.theory import cost_bound
+from unskew.core.errors import UnskewError
 from unskew.experiments import calculator, load_experiment
 from unskew.experiments.provenance import commit
-from unskew.experiments.saying import Say
-from unskew.theory import cost_bound
+from unskew.experiments.say import Say
 
 NEVER_COMMITTED = ("karel_train.json", "karel_model_speed.json")  # what made them, to the letter
 RESULT = Path(__file__).parents[1] / "results" / "calculator.json"

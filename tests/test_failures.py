@@ -16,15 +16,15 @@ import pytest
 
 import unskew
 from unskew import Recipe, Source, UnskewError, generate
-from unskew.batch import Batch
-from unskew.converting import convert
-from unskew.domain import parameters
-from unskew.errors import HealthWarning
-from unskew.jsontext import json_text
-from unskew.report.words import dropped_details
-from unskew.rowhash import row_hashes
-from unskew.tally import Tally
-from unskew.targets import open_target
+from unskew.audits.report.words import dropped_details
+from unskew.core.batch import Batch
+from unskew.core.domain import parameters
+from unskew.core.errors import HealthWarning
+from unskew.core.json_text import json_text
+from unskew.core.rowhash import row_hashes
+from unskew.core.tally import Tally
+from unskew.io.convert import convert
+from unskew.io.target import open_target
 
 
 @pytest.fixture(autouse=True)
@@ -341,9 +341,9 @@ from typing import Annotated
 import numpy as np
 
 from unskew import Domain, SalientVariable, Source
-from unskew.batch import Batch
-from unskew.domain import Range
-from unskew.source import plain_source
+from unskew.core.batch import Batch
+from unskew.core.domain import Range
+from unskew.core.source import plain_source
 
 
 def draw(rng):
@@ -467,7 +467,7 @@ def test_verify_says_where_a_check_fails(own, run):
 
 def test_derive_says_where_it_fails():
     made = Source("own", lambda rng, n: (Batch.of([1] * n), Counter()), derive=lambda rng, b: 1 / 0)
-    derive = unskew.source.own_source(made).derive
+    derive = unskew.core.source.own_source(made).derive
     assert derive is not None
     one_line(lambda: derive(None, Batch.of([1])), "ZeroDivisionError", "test_failures.py line")
 
@@ -535,7 +535,7 @@ import random
 import numpy as np
 from collections import Counter
 from unskew import Batch, Domain, Source
-from unskew.source import plain_source
+from unskew.core.source import plain_source
 
 def ignores(rng):
     return {"a": random.random()}

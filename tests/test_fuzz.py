@@ -9,7 +9,7 @@ from fuzz.__main__ import main
 from fuzz.machinery import Fault, Target, fuzz, made_input, outcome, save
 from fuzz.targets import TARGETS
 from tests.planted_readers import endless, numbered
-from unskew.errors import UnskewError
+from unskew.core.errors import UnskewError
 
 SEED = 35
 INPUTS = 200  # of a target that reads fast

@@ -15,9 +15,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from unskew import Dataset, Recipe, Tally, UnskewError, audit, generate, generation
-from unskew.generation import shard
-from unskew.store import sha256
+from unskew import Dataset, Recipe, Tally, UnskewError, audit, generate
+from unskew.datasets import generate as generation
+from unskew.datasets.generate import shard
+from unskew.io.location import sha256
 
 SMALL = Recipe("calculator/dcfg", 250, homogenize=("length",), seed=3, shard_size=100)
 

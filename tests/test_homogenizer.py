@@ -16,14 +16,15 @@ from scipy import stats
 import unskew
 from tests.naive.homogenize import sampled_homogenize
 from tests.statistics import fits, has_rate
-from unskew import HealthWarning, UnskewError, homogenizer, theory
-from unskew.acceptance import accept
-from unskew.batch import Batch
-from unskew.homogenizer import ENDLESS, Homogenizer, KeptBatches
-from unskew.names import find_source
-from unskew.salient import SalientVariable, over
-from unskew.source import Source, plain_source
-from unskew.streams import stream
+from unskew import HealthWarning, UnskewError
+from unskew.balance import homogenizer, theory
+from unskew.balance.acceptance import accept
+from unskew.balance.homogenizer import ENDLESS, Homogenizer, KeptBatches
+from unskew.core.batch import Batch
+from unskew.core.rng import stream
+from unskew.core.source import Source, plain_source
+from unskew.core.variable import SalientVariable, over
+from unskew.io.lookup import find_source
 
 fixed = settings(derandomize=True)
 EPSILONS = [0.0, 0.001, 0.025, 0.2, 3.0]

@@ -191,13 +191,21 @@ def test_a_module_imports_only_its_own_layer_and_lower_ones(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "code", "message"),
     [
-        ("theory", "import unskew.names", "may not import unskew.names"),
-        ("theory", "from unskew import names", "may not import unskew.names"),
-        ("theory", "from unskew import homogenize", "may not import unskew.api"),
-        ("theory", "def f():\n    from unskew.api import audit", "may not import unskew.api"),
-        ("domains.x", "from unskew.names import y", "may not import unskew.names"),
-        ("auditing", "from unskew.report import y", "may not import unskew.report"),
-        ("report.html", "from unskew.api import audit", "may not import unskew.api"),
+        ("theory", "import unskew.io.lookup", "may not import unskew.io.lookup"),
+        ("theory", "from unskew import names", "may not import unskew.io.lookup"),
+        ("theory", "from unskew import homogenize", "may not import unskew.datasets.api"),
+        (
+            "theory",
+            "def f():\n    from unskew.datasets.api import audit",
+            "may not import unskew.datasets.api",
+        ),
+        ("domains.x", "from unskew.io.lookup import y", "may not import unskew.io.lookup"),
+        ("auditing", "from unskew.audits.report import y", "may not import unskew.audits.report"),
+        (
+            "report.html",
+            "from unskew.datasets.api import audit",
+            "may not import unskew.datasets.api",
+        ),
         ("report.html", "from unskew.domains import x", "may not import unskew.domains"),
         ("models.lstm", "from unskew.experiments.x import y", "may not import"),
         ("new_module", "", "is in no layer"),
@@ -212,9 +220,12 @@ def test_an_import_that_goes_up_is_found(name: str, code: str, message: str) -> 
 @pytest.mark.parametrize(
     ("name", "code"),
     [
-        ("auditing", "def f():\n    from unskew.report import y"),
-        ("report.html", "from unskew.auditing import Audit\nfrom unskew.report.charts import y"),
-        ("models.lstm", "import torch\nfrom unskew.dataset import Dataset"),
+        ("auditing", "def f():\n    from unskew.audits.report import y"),
+        (
+            "report.html",
+            "from unskew.audits.audit import Audit\nfrom unskew.audits.report.charts import y",
+        ),
+        ("models.lstm", "import torch\nfrom unskew.io.dataset import Dataset"),
         ("cli", "from unskew.experiments.x import y\nfrom unskew import __version__"),
     ],
 )

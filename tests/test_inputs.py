@@ -9,14 +9,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unskew import Recipe, UnskewError, generate, generation, keys, targets
+from unskew import Recipe, UnskewError, generate
+from unskew.datasets import generate as generation
+from unskew.datasets import splits as keys
+from unskew.datasets.engines import processes
+from unskew.datasets.generate import make, shard
+from unskew.datasets.inputs import RECORD, content_of
+from unskew.datasets.part import NOTES
+from unskew.datasets.splits import excluded_keys
 from unskew.domains.karel.recipes import problem_table
-from unskew.engines import processes
-from unskew.generation import make, shard
-from unskew.inputs import RECORD, content_of
-from unskew.keys import excluded_keys
-from unskew.parts import NOTES
-from unskew.store import sha256
+from unskew.io import target as targets
+from unskew.io.location import sha256
 
 BASE = Recipe("karel/actions", 60, shard_size=25)
 OTHER = Recipe("karel/actions", 60, seed=9, shard_size=25)
@@ -284,7 +287,9 @@ def test_a_recipe_that_leaves_rows_out_is_no_beginning(tmp_path):
 def test_a_table_is_known_by_its_rows(monkeypatch):
     before = content_of("karel/problems")
     tables = {"problems": lambda: problem_table().slice(0, 40)}
-    monkeypatch.setattr("unskew.inputs.find_table", lambda name: tables.get(name.partition("/")[2]))
+    monkeypatch.setattr(
+        "unskew.datasets.inputs.find_table", lambda name: tables.get(name.partition("/")[2])
+    )
     assert content_of("karel/problems") != before
 
 

@@ -9,17 +9,17 @@ from tests.naive import karel_beam as naive_beam
 from tests.naive import karel_syntax as naive
 from tests.naive.karel_model import plain_copy
 from tests.test_karel_model import TINY, tasks, tensors
-from unskew.domains.karel.compiler import compile_programs
-from unskew.domains.karel.interpreter import run
-from unskew.domains.karel.tokens import IDS, PAD, VOCABULARY, stacked, to_ids
-from unskew.errors import UnskewError
-from unskew.models.karel import Synthesizer, SynthesizerConfig
-from unskew.models.karel_beam import Candidates, beam_search
-from unskew.models.karel_data import Minibatches, Tasks
-from unskew.models.karel_syntax import Unfinished
-from unskew.models.karel_training import StepConfig, TrainingStep, begun_with_differences
-from unskew.models.packed import Steps
-from unskew.streams import stream
+from unskew.core.errors import UnskewError
+from unskew.core.rng import stream
+from unskew.domains.karel.language.compiler import compile_programs
+from unskew.domains.karel.language.tokens import IDS, PAD, VOCABULARY, stacked, to_ids
+from unskew.domains.karel.running.interpreter import run
+from unskew.models.karel.data.tasks import Minibatches, Tasks
+from unskew.models.karel.decode.beam import Candidates, beam_search
+from unskew.models.karel.decode.grammar import Unfinished
+from unskew.models.karel.network.packed import Steps
+from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
+from unskew.models.karel.train.step import StepConfig, TrainingStep, begun_with_differences
 
 CPU = torch.device("cpu")
 

@@ -18,17 +18,17 @@ from tests.waiting import HANG, until
 from unskew.cli import main
 from unskew.cli.karel_models import HELD_OUT, _held_out
 from unskew.cli.progress import told_if_long
+from unskew.core.recipe import Recipe
+from unskew.datasets.generate import generate
 from unskew.domains.karel import from_picture, parse, run
 from unskew.domains.karel.world import from_json, to_json
-from unskew.generation import generate
-from unskew.models import karel_scoring
 from unskew.models.checkpoint import load_checkpoint
-from unskew.models.karel_data import Tasks
-from unskew.models.karel_reading import TEST_SETS, read_examples, read_tasks
-from unskew.models.karel_run import MODEL, SHIPPED, shipped_synthesizer
-from unskew.models.karel_solving import solve
+from unskew.models.karel import score as karel_scoring
+from unskew.models.karel.data.examples import TEST_SETS, read_examples, read_tasks
+from unskew.models.karel.data.tasks import Tasks
+from unskew.models.karel.decode.solve import solve
+from unskew.models.karel.train.run import MODEL, SHIPPED, shipped_synthesizer
 from unskew.models.runs import CHECKPOINT
-from unskew.recipe import Recipe
 
 LINE = """# A marker on every cell of the row.
 == before
@@ -255,11 +255,12 @@ def test_what_no_program_does_is_not_found(tmp_path):
 
 COMPILED = """
 from numba.core.dispatcher import Dispatcher
-from unskew.domains.karel import compiler, interpreter
-from unskew.models.karel_data import Tasks
-from unskew.models.karel_reading import read_examples
-from unskew.models.karel_run import shipped_synthesizer
-from unskew.models.karel_solving import solve, warm_up
+from unskew.domains.karel.language import compiler
+from unskew.domains.karel.running import interpreter
+from unskew.models.karel.data.tasks import Tasks
+from unskew.models.karel.data.examples import read_examples
+from unskew.models.karel.train.run import shipped_synthesizer
+from unskew.models.karel.decode.solve import solve, warm_up
 
 def compiled():
     names = {**vars(compiler), **vars(interpreter)}
@@ -316,7 +317,7 @@ def test_other_runs_and_files_are_refused(tmp_path, folder):
 
 def test_the_shipped_model_is_small_and_solves_what_it_did():
     """63 % of the uniform test set at beam 64 (results/karel_synthesizer.json); 60 tasks here."""
-    assert len(files("unskew.models").joinpath(SHIPPED).read_bytes()) < 10 * 2**20
+    assert len(files("unskew.models.karel").joinpath(SHIPPED).read_bytes()) < 10 * 2**20
     tasks = Tasks.of(read_examples("karel/uniform-test", 60))
     solved = solve(shipped_synthesizer(), tasks, beam=8).judged
     assert solved.generalizes[:, 0].mean() > 0.45
@@ -328,7 +329,7 @@ def test_the_shipped_model_is_small_and_solves_what_it_did():
 HELD = """
 import signal, sys, time
 from unskew.cli import main
-from unskew.models import karel_run
+from unskew.models.karel.train import run as karel_run
 
 class Held(karel_run.TrainingStep):
     def run(self, number, done):

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from tests.naive import karel as naive
-from unskew.domains.karel import tokens, world
-from unskew.domains.karel.compiler import compile_programs
-from unskew.domains.karel.cuda import DeviceRuns, has_cuda, run_cuda, run_on_device
-from unskew.domains.karel.interpreter import Status, run
-from unskew.domains.karel.syntax import parse
-from unskew.errors import UnskewError
-from unskew.streams import stream
+from unskew.core.errors import UnskewError
+from unskew.core.rng import stream
+from unskew.domains.karel import world
+from unskew.domains.karel.language import tokens
+from unskew.domains.karel.language.compiler import compile_programs
+from unskew.domains.karel.language.syntax import parse
+from unskew.domains.karel.running.cuda import DeviceRuns, has_cuda, run_cuda, run_on_device
+from unskew.domains.karel.running.interpreter import Status, run
 
 PROGRAM = parse("def main(): move()")[None]
 WORLD = world.from_picture(". .\n>. .")[None]
@@ -118,7 +119,7 @@ def test_what_cannot_be_run_is_refused_before_a_device_is_needed():
 
 def test_numbas_cuda_is_loaded_only_when_a_device_is_asked_for():
     code = (
-        "import sys, unskew.domains.karel.cuda; "
+        "import sys, unskew.domains.karel.running.cuda; "
         "print([m for m in sys.modules if m.startswith('numba.cuda')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,12 +7,12 @@ import pytest
 
 import unskew
 from tests.test_karel_records import EXAMPLE, random_examples
+from unskew.audits.report.page import page
+from unskew.core.errors import UnskewError
 from unskew.domains import load_domain
 from unskew.domains.karel import from_picture
-from unskew.domains.karel.drawing import KAREL, MARKER, MOST_WIDE, example_svg, world_svg
+from unskew.domains.karel.formats.draw import KAREL, MARKER, MOST_WIDE, example_svg, world_svg
 from unskew.domains.karel.world import from_bytes, grid_of
-from unskew.errors import UnskewError
-from unskew.report.page import page
 
 SVG = "{http://www.w3.org/2000/svg}"
 ATTACK = "<script>alert(1)</script>"

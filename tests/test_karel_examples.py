@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from unskew.batch import Batch
+from unskew.core.batch import Batch
+from unskew.core.errors import UnskewError
 from unskew.domains import load_domain
 from unskew.domains.karel import from_picture, parse, run, to_tokens, world
-from unskew.errors import UnskewError
 
 DOMAIN = load_domain("karel")
 PROGRAM = parse("def main():\n    putMarker()\n    while(frontIsClear()): move()")

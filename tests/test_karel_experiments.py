@@ -7,17 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from unskew.core.errors import UnskewError
 from unskew.domains.karel.examples import PROGRAM
 from unskew.domains.karel.recipes import RECIPES, TABLES
-from unskew.errors import UnskewError
 from unskew.experiments import KAREL, load_experiment
-from unskew.experiments.karel import narrow_sets, plan, testing
-from unskew.experiments.karel.lab import TOLD, Exam, Lab
-from unskew.experiments.karel.plan import Cell, Experiment, Table
-from unskew.experiments.karel.scales import SCALES, find_scale
-from unskew.experiments.karel.trainings import TRAININGS, Training, seeds_of, training
-from unskew.models.karel import SynthesizerConfig
-from unskew.models.karel_reading import read_examples
+from unskew.experiments.karel import narrow_sets
+from unskew.experiments.karel.lab import plan
+from unskew.experiments.karel.lab import test_sets as testing
+from unskew.experiments.karel.lab.lab import TOLD, Exam, Lab
+from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.scales import SCALES, find_scale
+from unskew.experiments.karel.lab.trainings import TRAININGS, Training, seeds_of, training
+from unskew.models.karel.data.examples import read_examples
+from unskew.models.karel.network.synthesizer import SynthesizerConfig
 
 FULL, SMOKE = SCALES["full"], SCALES["smoke"]
 
@@ -151,7 +153,7 @@ def test_a_test_set_is_known_by_its_content(monkeypatch):
     before = [testing.TestSets(FULL).label(name) for name in names]
     testing._content.cache_clear()
     tables = {name: lambda table=table: table().slice(1, 10**6) for name, table in TABLES.items()}
-    monkeypatch.setattr("unskew.inputs.find_table", tables_of(tables))
+    monkeypatch.setattr("unskew.datasets.inputs.find_table", tables_of(tables))
     after = [testing.TestSets(FULL).label(name) for name in names]
     testing._content.cache_clear()
     assert [old != new for old, new in zip(before, after, strict=True)] == [True, True, False]

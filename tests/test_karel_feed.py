@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 
 from tests.waiting import until
-from unskew import streaming
+from unskew.core.errors import UnskewError
+from unskew.core.recipe import Recipe
+from unskew.datasets import stream as streaming
+from unskew.datasets.stream import BLOCK, Stream
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
-from unskew.errors import UnskewError
-from unskew.models import karel_feed, karel_feeder
-from unskew.models.karel_feed import Feed, Place
-from unskew.models.karel_mixture import Feeds, Mixture
-from unskew.recipe import Recipe
-from unskew.streaming import BLOCK, Stream
+from unskew.models.karel.data import feed as karel_feed
+from unskew.models.karel.data import feeder as karel_feeder
+from unskew.models.karel.data.feed import Feed, Place
+from unskew.models.karel.data.mixture import Feeds, Mixture
 
 RECIPE = Recipe("karel/msr", 1, seed=3)
 

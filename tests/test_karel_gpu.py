@@ -6,10 +6,10 @@ import torch
 from tests.karel_gradients import SMALL, Case, errors, of_the_model, of_the_twin, too_inexact
 from tests.naive.karel_model import plain_copy
 from tests.test_karel_model import tasks
-from unskew.models.karel import Synthesizer, SynthesizerConfig
-from unskew.models.karel_beam import beam_search
-from unskew.models.karel_data import Minibatches, expand
-from unskew.models.karel_training import StepConfig, TrainingStep
+from unskew.models.karel.data.tasks import Minibatches, expand
+from unskew.models.karel.decode.beam import beam_search
+from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
+from unskew.models.karel.train.step import StepConfig, TrainingStep
 
 pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("ignore")]
 GPU = torch.device("cuda")

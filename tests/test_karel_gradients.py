@@ -5,7 +5,7 @@ import torch
 
 from tests.karel_gradients import SMALL, Case, too_inexact
 from tests.test_karel_model import TINY
-from unskew.models import packed
+from unskew.models.karel.network import packed
 
 CPU = torch.device("cpu")
 

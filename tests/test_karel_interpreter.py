@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from tests.naive import karel as naive
-from unskew.domains.karel import tokens, world
-from unskew.domains.karel.compiler import compile_programs
-from unskew.domains.karel.interpreter import Status, run
-from unskew.domains.karel.syntax import parse
-from unskew.errors import UnskewError
-from unskew.streams import stream
+from unskew.core.errors import UnskewError
+from unskew.core.rng import stream
+from unskew.domains.karel import world
+from unskew.domains.karel.language import tokens
+from unskew.domains.karel.language.compiler import compile_programs
+from unskew.domains.karel.language.syntax import parse
+from unskew.domains.karel.running.interpreter import Status, run
 
 RECORDS = Path(__file__).parents[2] / "shared" / "msr" / "records.jsonl"
 STATUS = {

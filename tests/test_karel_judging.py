@@ -5,11 +5,13 @@ import pytest
 from scipy import stats
 
 from tests.naive import karel as naive
-from unskew.domains.karel import judging, tokens, world
-from unskew.domains.karel.judging import Share, judge
-from unskew.domains.karel.programs import original_examples
-from unskew.errors import UnskewError
-from unskew.streams import stream
+from unskew.core.errors import UnskewError
+from unskew.core.rng import stream
+from unskew.domains.karel import world
+from unskew.domains.karel.language import tokens
+from unskew.domains.karel.running import judge as judging
+from unskew.domains.karel.running.judge import Share, judge
+from unskew.domains.karel.sampling.programs import original_examples
 
 K, SHOWN = 6, 5
 

@@ -10,18 +10,18 @@ import pytest
 import torch
 
 from tests.test_karel_experiments import SMOKE, programs
+from unskew.core.errors import UnskewError
 from unskew.domains.karel import DOMAIN
-from unskew.errors import UnskewError
 from unskew.experiments import KAREL, load_experiment
-from unskew.experiments.karel import lab as labs
-from unskew.experiments.karel.lab import Exam, Lab
-from unskew.experiments.karel.plan import Cell, Experiment, Table
-from unskew.experiments.karel.trainings import training
+from unskew.experiments.karel.lab import lab as labs
+from unskew.experiments.karel.lab.lab import Exam, Lab
+from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.trainings import training
 from unskew.experiments.tables import NATS
-from unskew.models.karel_data import Tasks
-from unskew.models.karel_reading import read_examples
-from unskew.models.karel_run import shipped_synthesizer
-from unskew.models.karel_scoring import score
+from unskew.models.karel.data.examples import read_examples
+from unskew.models.karel.data.tasks import Tasks
+from unskew.models.karel.score import score
+from unskew.models.karel.train.run import shipped_synthesizer
 from unskew.models.runs import METRICS
 
 # All experiments at the smallest scale, one after another in one folder, as the command does it.

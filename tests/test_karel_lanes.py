@@ -15,17 +15,17 @@ import typer
 
 from tests.waiting import HANG, until
 from unskew.cli.stopping import AGAIN, time_limit
-from unskew.errors import UnskewError
-from unskew.experiments.karel import lanes
-from unskew.experiments.karel.lab import Exam, Lab
-from unskew.experiments.karel.lanes import Job, jobs_of, run_lanes
-from unskew.experiments.karel.plan import Cell, Experiment, Table
-from unskew.experiments.karel.scales import SCALES
-from unskew.experiments.karel.trainings import training
-from unskew.experiments.saying import Say
+from unskew.core.errors import UnskewError
+from unskew.datasets.worker import STOPPED
+from unskew.experiments.karel.lab import lanes
+from unskew.experiments.karel.lab.lab import Exam, Lab
+from unskew.experiments.karel.lab.lanes import Job, jobs_of, run_lanes
+from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.scales import SCALES
+from unskew.experiments.karel.lab.trainings import training
+from unskew.experiments.say import Say
 from unskew.models.checkpoint import load_checkpoint
 from unskew.models.runs import CHECKPOINT
-from unskew.worker import STOPPED
 
 SMOKE = SCALES["smoke"]
 MODELS = ("baseline, passes", "msr stream")
@@ -111,8 +111,8 @@ def test_a_process_that_is_killed_is_named(tmp_path, monkeypatch):
 HELD = """
 import atexit, os, signal, time
 from pathlib import Path
-from unskew.experiments.karel import lane
-from unskew.models import karel_run
+from unskew.experiments.karel.lab import lane
+from unskew.models.karel.train import run as karel_run
 
 seen, ended = Path(os.environ["SEEN"]), Path(os.environ["ENDED"])
 
@@ -195,7 +195,7 @@ folder = Path(os.environ["SEEN"])
 signal.signal(signal.SIGTERM, lambda *_: (folder / f"{os.getpid()}.told").touch())
 left = Path(os.environ["ENDED"]).with_name("work")
 left.mkdir(exist_ok=True)
-from unskew.files import write_by
+from unskew.io.files import write_by
 
 def write_half(path):
     path.touch()
@@ -275,7 +275,8 @@ def test_a_lane_that_fails_when_it_is_told_to_stop_ends_all_the_same(tmp_path, s
 # Lanes that are not training: what they do can be done again, so they end at once.
 ELSEWHERE = """
 import sys, time
-from unskew.experiments.karel import lab, lane
+from unskew.experiments.karel.lab import lab
+from unskew.experiments.karel.lab import lane
 
 class Swallowing:
     def __del__(self):

@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 
 from tests.naive import karel as naive
-from unskew.domains.karel import tokens, world
-from unskew.domains.karel.compiler import FINE, NO_PROGRAM, compile_programs
-from unskew.domains.karel.syntax import (
+from unskew.core.errors import UnskewError
+from unskew.core.rng import stream
+from unskew.domains.karel import world
+from unskew.domains.karel.language import tokens
+from unskew.domains.karel.language.compiler import FINE, NO_PROGRAM, compile_programs
+from unskew.domains.karel.language.syntax import (
     parse,
     parse_tokens,
     to_readable,
     to_tokens,
 )
-from unskew.errors import UnskewError
-from unskew.streams import stream
 
 RECORDS = Path(__file__).parents[2] / "shared" / "msr" / "records.jsonl"
 

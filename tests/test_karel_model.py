@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from tests.naive.karel_model import plain_copy
+from unskew.core.errors import UnskewError
+from unskew.core.rng import stream
 from unskew.domains import load_domain
 from unskew.domains.karel.world import to_tensor
-from unskew.errors import UnskewError
-from unskew.models.karel import Synthesizer, SynthesizerConfig
-from unskew.models.karel_data import Minibatches, Tasks, expand, joined
-from unskew.models.packed import Steps
-from unskew.streams import stream
+from unskew.models.karel.data.tasks import Minibatches, Tasks, expand, joined
+from unskew.models.karel.network.packed import Steps
+from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
 
 CPU = torch.device("cpu")
 TINY = SynthesizerConfig(channels=8, blocks=2, pair=16, token=8, hidden=16, seed=3)

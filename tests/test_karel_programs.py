@@ -13,15 +13,15 @@ import pytest
 from tests.naive import karel as naive
 from tests.naive import karel_programs as facts
 from tests.statistics import same_distribution
-from unskew.domains.karel import tokens
-from unskew.domains.karel.compiler import compile_programs
-from unskew.domains.karel.coverable import can_act_everywhere, can_leave_loops, coverable
-from unskew.domains.karel.interpreter import run
-from unskew.domains.karel.programs import original_examples, original_programs
-from unskew.domains.karel.sampling import MADE, ORIGINAL, ORIGINAL_BUDGET, draw_pairs
-from unskew.domains.karel.syntax import parse
-from unskew.domains.karel.worlds import draw_worlds
-from unskew.streams import stream
+from unskew.core.rng import stream
+from unskew.domains.karel.language import tokens
+from unskew.domains.karel.language.compiler import compile_programs
+from unskew.domains.karel.language.syntax import parse
+from unskew.domains.karel.running.coverable import can_act_everywhere, can_leave_loops, coverable
+from unskew.domains.karel.running.interpreter import run
+from unskew.domains.karel.sampling.pairs import MADE, ORIGINAL, ORIGINAL_BUDGET, draw_pairs
+from unskew.domains.karel.sampling.programs import original_examples, original_programs
+from unskew.domains.karel.sampling.worlds import draw_worlds
 
 N = 20_000
 CLOSE = 0.03

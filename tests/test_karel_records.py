@@ -11,12 +11,11 @@ import pytest
 
 import unskew
 from tests.naive import karel as twin
-from unskew import targets
-from unskew.batch import Batch
-from unskew.converting import convert
+from unskew.core.batch import Batch
+from unskew.core.errors import UnskewError
 from unskew.domains import load_domain
 from unskew.domains.karel import from_picture, parse, run, to_tokens
-from unskew.domains.karel.records import (
+from unskew.domains.karel.formats.records import (
     are_examples,
     from_record,
     numbered_record,
@@ -26,10 +25,11 @@ from unskew.domains.karel.records import (
     to_record,
     write_row,
 )
-from unskew.domains.karel.tokens import to_ids
+from unskew.domains.karel.language.tokens import to_ids
 from unskew.domains.karel.world import BYTES, from_bytes, from_json, to_tensor
-from unskew.errors import UnskewError
-from unskew.targets import open_target
+from unskew.io import target as targets
+from unskew.io.convert import convert
+from unskew.io.target import open_target
 
 RECORDS = Path(__file__).parents[2] / "shared" / "msr" / "records.jsonl"
 

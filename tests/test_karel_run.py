@@ -15,20 +15,20 @@ import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from tests.waiting import until
+from unskew.core.errors import UnskewError
+from unskew.core.recipe import Recipe
+from unskew.datasets.generate import make
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
-from unskew.errors import UnskewError
-from unskew.generation import make
-from unskew.models import karel_run
 from unskew.models.checkpoint import load_checkpoint, save_checkpoint
-from unskew.models.karel import SynthesizerConfig
-from unskew.models.karel_data import Minibatches, Tasks
-from unskew.models.karel_mixture import Feeds, Mixture
-from unskew.models.karel_rounds import Rounds
-from unskew.models.karel_run import MODEL, RunConfig, is_finished, load_synthesizer, train
-from unskew.models.karel_solving import solve
-from unskew.models.karel_training import StepConfig, TrainingStep
+from unskew.models.karel.data.mixture import Feeds, Mixture
+from unskew.models.karel.data.rounds import Rounds
+from unskew.models.karel.data.tasks import Minibatches, Tasks
+from unskew.models.karel.decode.solve import solve
+from unskew.models.karel.network.synthesizer import SynthesizerConfig
+from unskew.models.karel.train import run as karel_run
+from unskew.models.karel.train.run import MODEL, RunConfig, is_finished, load_synthesizer, train
+from unskew.models.karel.train.step import StepConfig, TrainingStep
 from unskew.models.runs import CHECKPOINT, CONFIG, METRICS
-from unskew.recipe import Recipe
 
 CPU = torch.device("cpu")
 TINY = SynthesizerConfig(channels=8, blocks=1, pair=32, token=16, hidden=32, layers=2)
@@ -313,7 +313,7 @@ def test_batches_that_cannot_be_laid_out_leave_nothing_behind(monkeypatch):
         raise MemoryError
 
     before = set(threading.enumerate())
-    monkeypatch.setattr("unskew.models.karel_rounds.Minibatches", never)
+    monkeypatch.setattr("unskew.models.karel.data.rounds.Minibatches", never)
     with pytest.raises(MemoryError):
         rounds()
     assert set(threading.enumerate()) <= before

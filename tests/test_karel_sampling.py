@@ -12,23 +12,24 @@ import pytest
 
 from tests.naive import karel as naive
 from tests.statistics import fits, same_distribution
-from unskew.domains.karel import tokens, world
-from unskew.domains.karel.chance import chance
-from unskew.domains.karel.compiler import compile_programs
-from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED, STATE, VARIED
-from unskew.domains.karel.interpreter import NESTED_REPEATS, run
+from unskew.core.rng import stream
+from unskew.domains.karel import world
+from unskew.domains.karel.language import tokens
+from unskew.domains.karel.language.compiler import compile_programs
+from unskew.domains.karel.language.syntax import parse
 from unskew.domains.karel.measures import AREA, MARKED, WALLS, world_facts
-from unskew.domains.karel.prefix import SIZE, lets_begin, read_prefix
-from unskew.domains.karel.sampling import CRASHES, FEW, MADE, NONE, UNCOVERED, draw_pairs
-from unskew.domains.karel.syntax import parse
-from unskew.domains.karel.world import FACING, HEIGHT, POSITION, SIDE, WALL, WIDTH
-from unskew.domains.karel.worlds import (
+from unskew.domains.karel.running.interpreter import NESTED_REPEATS, run
+from unskew.domains.karel.sampling.chance import chance
+from unskew.domains.karel.sampling.hidden import EVEN, GEOMETRIC, REVERSED, STATE, VARIED
+from unskew.domains.karel.sampling.pairs import CRASHES, FEW, MADE, NONE, UNCOVERED, draw_pairs
+from unskew.domains.karel.sampling.prefix import SIZE, lets_begin, read_prefix
+from unskew.domains.karel.sampling.worlds import (
     NARROW_WORLDS,
     ORIGINAL_WORLDS,
     UNIFORM_WORLDS,
     draw_worlds,
 )
-from unskew.streams import stream
+from unskew.domains.karel.world import FACING, HEIGHT, POSITION, SIDE, WALL, WIDTH
 
 ALARM = 1e-5
 PROGRAMS = {

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 from tests.test_karel_model import TINY
-from unskew.batch import Batch
+from unskew.core.batch import Batch
+from unskew.core.errors import UnskewError
+from unskew.core.recipe import Recipe
+from unskew.datasets.generate import generate
 from unskew.domains.karel.examples import INPUTS, PROGRAM, program_rows, world_numbers
-from unskew.errors import UnskewError
-from unskew.generation import generate
-from unskew.models import karel_scoring
-from unskew.models.karel import Synthesizer
-from unskew.models.karel_reading import open_examples, read_examples, read_scored
-from unskew.models.karel_run import shipped_synthesizer
-from unskew.models.karel_scoring import check_scored, score
+from unskew.io.target import Target
+from unskew.models.karel import score as karel_scoring
+from unskew.models.karel.data.examples import open_examples, read_examples, read_scored
+from unskew.models.karel.network.synthesizer import Synthesizer
+from unskew.models.karel.score import check_scored, score
+from unskew.models.karel.train.run import shipped_synthesizer
 from unskew.models.samples import DRAWS, read_sample
-from unskew.recipe import Recipe
-from unskew.targets import Target
 
 SIZED = "def size(example):\n    return len(example['program'].split()) // 4\n"
 

@@ -5,9 +5,14 @@ import warnings
 import numpy as np
 import pytest
 
-from unskew.batch import Batch, concatenate
-from unskew.domains.karel import DOMAIN, sampling
-from unskew.domains.karel.compiler import compile_programs
+from unskew.core.batch import Batch, concatenate
+from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.recipe import Recipe
+from unskew.core.rng import stream
+from unskew.core.tally import DETAIL
+from unskew.datasets.generate import generate, make, shard
+from unskew.datasets.given import given_size
+from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.examples import (
     INPUTS,
     OUTPUTS,
@@ -17,21 +22,17 @@ from unskew.domains.karel.examples import (
     program_rows,
     world_rows,
 )
-from unskew.domains.karel.hidden import EVEN
-from unskew.domains.karel.interpreter import run
+from unskew.domains.karel.language.compiler import compile_programs
+from unskew.domains.karel.language.syntax import parse
 from unskew.domains.karel.measures import AREA, KINDS, WALLS, WORLD_FACTS, world_facts
 from unskew.domains.karel.recipes import NARROW, RECIPES, action_table, problem_table
-from unskew.domains.karel.sampling import MADE, draw_pairs
-from unskew.domains.karel.syntax import parse
+from unskew.domains.karel.running.interpreter import run
+from unskew.domains.karel.sampling import pairs as sampling
+from unskew.domains.karel.sampling.hidden import EVEN
+from unskew.domains.karel.sampling.pairs import MADE, draw_pairs
+from unskew.domains.karel.sampling.worlds import UNIFORM_WORLDS
 from unskew.domains.karel.world import BYTES, HEIGHT, WIDTH
-from unskew.domains.karel.worlds import UNIFORM_WORLDS
-from unskew.errors import HealthWarning, UnskewError
-from unskew.generation import generate, make, shard
-from unskew.given import given_size
-from unskew.names import find_recipe, find_source
-from unskew.recipe import Recipe
-from unskew.streams import stream
-from unskew.tally import DETAIL
+from unskew.io.lookup import find_recipe, find_source
 
 SETTINGS = {
     "msr": ("msr", {}),

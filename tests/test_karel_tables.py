@@ -17,15 +17,15 @@ from tests.test_karel_experiments import score_of
 from tests.test_karel_lab import TWO
 from unskew.cli.reproducing import _say
 from unskew.experiments import EXPERIMENTS, KAREL, calculator, load_experiment
-from unskew.experiments.karel import plan
-from unskew.experiments.karel.beside import counted
-from unskew.experiments.karel.lab import Exam, Lab
-from unskew.experiments.karel.plan import Cell, Table
-from unskew.experiments.karel.scales import SCALES
-from unskew.experiments.karel.trainings import training
+from unskew.experiments.karel.lab import plan
+from unskew.experiments.karel.lab.at_once import counted
+from unskew.experiments.karel.lab.lab import Exam, Lab
+from unskew.experiments.karel.lab.plan import Cell, Table
+from unskew.experiments.karel.lab.scales import SCALES
+from unskew.experiments.karel.lab.trainings import training
 from unskew.experiments.provenance import joined
 from unskew.experiments.tables import result_tables
-from unskew.models.karel_run import Progress
+from unskew.models.karel.train.run import Progress
 from unskew.models.ranks import ALONE
 
 RESULTS = Path(__file__).parents[1] / "results"

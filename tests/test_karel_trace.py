@@ -7,14 +7,14 @@ import pytest
 
 from tests.naive import karel as twin
 from tests.test_karel_records import EXAMPLE, random_examples, write_records
+from unskew.core.errors import UnskewError
 from unskew.domains.karel import from_picture, parse, run
-from unskew.domains.karel.compiler import compile_programs
-from unskew.domains.karel.interpreter import MAX_TICKS, Status
-from unskew.domains.karel.showing import show, trace
-from unskew.domains.karel.tokens import to_ids
-from unskew.domains.karel.tracing import executed, steps
+from unskew.domains.karel.formats.show import show, trace
+from unskew.domains.karel.language.compiler import compile_programs
+from unskew.domains.karel.language.tokens import to_ids
+from unskew.domains.karel.running.interpreter import MAX_TICKS, Status
+from unskew.domains.karel.running.trace import executed, steps
 from unskew.domains.karel.world import from_bytes, from_json
-from unskew.errors import UnskewError
 
 STATUS = dict(zip(twin.STATUSES, Status, strict=True))
 

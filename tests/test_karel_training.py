@@ -9,13 +9,13 @@ import pytest
 import torch
 
 from tests.test_karel_model import TINY, tasks
+from unskew.core.errors import UnskewError
+from unskew.core.rng import stream
 from unskew.domains import load_domain
-from unskew.errors import UnskewError
-from unskew.models import karel_training
-from unskew.models.karel import Synthesizer, SynthesizerConfig
-from unskew.models.karel_data import Minibatches, Tasks
-from unskew.models.karel_training import StepConfig, TrainingStep
-from unskew.streams import stream
+from unskew.models.karel.data.tasks import Minibatches, Tasks
+from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
+from unskew.models.karel.train import step as karel_training
+from unskew.models.karel.train.step import StepConfig, TrainingStep
 
 
 def training(config: StepConfig, model: SynthesizerConfig = TINY, n: int = 64) -> TrainingStep:

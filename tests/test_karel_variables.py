@@ -6,11 +6,12 @@ import pytest
 
 from tests.naive import karel as naive
 from tests.naive.karel_variables import COUNTS, PAIRS, VARIABLES
-from unskew.batch import Batch
-from unskew.domains.karel import DOMAIN, tokens, world
+from unskew.core.batch import Batch
+from unskew.core.errors import UnskewError
+from unskew.core.rng import stream
+from unskew.domains.karel import DOMAIN, world
 from unskew.domains.karel.examples import make_batch, program_column, program_rows
-from unskew.errors import UnskewError
-from unskew.streams import stream
+from unskew.domains.karel.language import tokens
 
 K = 2
 LONGEST = 250

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from unskew.core.rng import stream
 from unskew.domains.karel import world
-from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
-from unskew.domains.karel.programs import original_examples
-from unskew.domains.karel.sampling import ORIGINAL
-from unskew.domains.karel.world import FACING, HEIGHT, POSITION, SIDE, WALL, WIDTH, grid_of
-from unskew.domains.karel.worlds import (
+from unskew.domains.karel.sampling.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
+from unskew.domains.karel.sampling.pairs import ORIGINAL
+from unskew.domains.karel.sampling.programs import original_examples
+from unskew.domains.karel.sampling.worlds import (
     NARROW_WORLDS,
     ORIGINAL_WORLDS,
     UNIFORM_WORLDS,
     draw_worlds,
 )
-from unskew.streams import stream
+from unskew.domains.karel.world import FACING, HEIGHT, POSITION, SIDE, WALL, WIDTH, grid_of
 
 ALARM = 1e-6
 N = 20_000

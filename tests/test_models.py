@@ -11,15 +11,15 @@ import pytest
 import scipy.stats
 import torch
 
+from unskew.core.errors import UnskewError
+from unskew.core.rng import stream
 from unskew.domains import load_domain
-from unskew.errors import UnskewError
-from unskew.models.calculator import Expressions, ReaderConfig, Readers
+from unskew.models.calculator.network import Expressions, ReaderConfig, Readers
+from unskew.models.calculator.recurrence import run_lstms
+from unskew.models.calculator.score import Estimate, accuracies, student_t
+from unskew.models.calculator.train import TrainConfig, TrainingData, load_readers, train
 from unskew.models.checkpoint import load_checkpoint, save_checkpoint
-from unskew.models.recurrence import run_lstms
 from unskew.models.runs import CHECKPOINT
-from unskew.models.scoring import Estimate, accuracies, student_t
-from unskew.models.training import TrainConfig, TrainingData, load_readers, train
-from unskew.streams import stream
 
 CPU = torch.device("cpu")
 SHORT = 3  # characters: a digit, or one operation

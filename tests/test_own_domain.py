@@ -11,8 +11,8 @@ import pytest
 
 import unskew
 from unskew import Domain, Recipe, UnskewError, generate
-from unskew.names import built_in_domain, find_source, recipe_domain
-from unskew.verifying import verify
+from unskew.datasets.verify import verify
+from unskew.io.lookup import built_in_domain, find_source, recipe_domain
 
 OWN = '''
 from typing import Annotated
@@ -20,8 +20,8 @@ from typing import Annotated
 import numpy as np
 
 from unskew import Domain
-from unskew.domain import Range
-from unskew.source import plain_source
+from unskew.core.domain import Range
+from unskew.core.source import plain_source
 
 
 def words(letters: Annotated[int, Range(1, 26, "letters of the alphabet")] = 3):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from unskew.errors import UnskewError
+from unskew.core.errors import UnskewError
 from unskew.models.ranks import ALONE, join_ranks
 
 NAMES = ("WORLD_SIZE", "RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")

@@ -15,8 +15,9 @@ import pytest
 
 from tests.test_engines import contents
 from tests.waiting import HANG, until
-from unskew import Recipe, UnskewError, engines, generate
-from unskew.engines import _knock, ray_cluster
+from unskew import Recipe, UnskewError, generate
+from unskew.datasets import engines
+from unskew.datasets.engines import _knock, ray_cluster
 
 ray = pytest.importorskip("ray")
 from ray.cluster_utils import Cluster  # noqa: E402 - only where Ray is

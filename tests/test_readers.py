@@ -5,7 +5,7 @@ import pytest
 
 from unskew import Recipe, generate
 from unskew.domains.karel import run, to_picture
-from unskew.domains.karel.syntax import parse
+from unskew.domains.karel.language.syntax import parse
 from unskew.domains.karel.world import from_bytes
 
 SPLITS = {"train": 40, "test": 20}

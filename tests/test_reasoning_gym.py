@@ -21,13 +21,13 @@ import pytest
 
 import unskew
 from tests.statistics import fits
-from unskew import theory
+from unskew.balance import theory
+from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.rng import stream
 from unskew.domains import domain_names, load_domain
 from unskew.domains.reasoning_gym import library, sources
 from unskew.domains.reasoning_gym.examples import as_batch, as_row
 from unskew.domains.reasoning_gym.sources import Items
-from unskew.errors import HealthWarning, UnskewError
-from unskew.streams import stream
 
 ALARM = 1e-6
 DOMAIN = load_domain("reasoning-gym")
@@ -462,7 +462,7 @@ def test_every_task_draws_and_all_but_those_named_are_the_same_in_every_process(
     code = (
         "import hashlib, json, warnings\n"
         "from unskew.domains import load_domain\n"
-        "from unskew.streams import stream\n"
+        "from unskew.core.rng import stream\n"
         "warnings.simplefilter('ignore')\n"
         "domain, found = load_domain('reasoning-gym'), {}\n"
         "for task in domain.sources:\n"

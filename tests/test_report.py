@@ -15,20 +15,20 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from unskew.auditing import Audit, Comparison, VariableAudit
-from unskew.domain import Domain
-from unskew.errors import UnskewError
-from unskew.recipe import Recipe
-from unskew.report import write_picture
-from unskew.report.charts import (
+from unskew.audits.audit import Audit, Comparison, VariableAudit
+from unskew.audits.report import write_picture
+from unskew.audits.report.charts import (
     MOST_BARS,
     comparison_chart,
     histogram_chart,
     page_of_charts,
 )
-from unskew.report.page import json_in_script, page, script_in_script, vega
-from unskew.report.pooling import pooled, sparks
-from unskew.report.words import missing, number, percent, removed, shown
+from unskew.audits.report.page import json_in_script, page, script_in_script, vega
+from unskew.audits.report.pooling import pooled, sparks
+from unskew.audits.report.words import missing, number, percent, removed, shown
+from unskew.core.domain import Domain
+from unskew.core.errors import UnskewError
+from unskew.core.recipe import Recipe
 
 ATTACK = "<script>alert(1)</script>"
 

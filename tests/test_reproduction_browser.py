@@ -17,13 +17,13 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.reproduction_results import ATTACK, cell, everything, hostile, passes, result, table
 from tests.waiting import HANG, until
-from unskew.auditing import Audit, VariableAudit
-from unskew.domains.karel.problems import problems
-from unskew.domains.karel.syntax import parse, readable_lines
-from unskew.domains.karel.tracing import steps
+from unskew.audits.audit import Audit, VariableAudit
+from unskew.domains.karel.formats.problems import problems
+from unskew.domains.karel.language.syntax import parse, readable_lines
+from unskew.domains.karel.running.trace import steps
 from unskew.domains.karel.world import WALL, World, from_picture, grid_of, hero_of
-from unskew.experiments import pages
-from unskew.report.reproduction import reproduction_page
+from unskew.experiments.page import facts as pages
+from unskew.experiments.page.page import reproduction_page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 OPTIONS = (

@@ -24,25 +24,25 @@ from tests.reproduction_results import (
     result,
     table,
 )
-from unskew.auditing import Audit, VariableAudit
-from unskew.domains.karel.interpreter import Status
-from unskew.domains.karel.problems import problems
-from unskew.domains.karel.syntax import parse, readable_lines
-from unskew.domains.karel.tracing import steps
+from unskew.audits.audit import Audit, VariableAudit
+from unskew.audits.report.charts import theme
+from unskew.audits.report.page import vega
+from unskew.core.errors import UnskewError
+from unskew.domains.karel.formats.problems import problems
+from unskew.domains.karel.language.syntax import parse, readable_lines
+from unskew.domains.karel.running.interpreter import Status
+from unskew.domains.karel.running.trace import steps
 from unskew.domains.karel.world import WALL, World, grid_of, hero_of
-from unskew.errors import UnskewError
-from unskew.experiments import pages
-from unskew.report.charts import theme
-from unskew.report.page import vega
-from unskew.report.reproduction import reproduction_page
-from unskew.report.reproduction_charts import (
+from unskew.experiments.page import facts as pages
+from unskew.experiments.page.charts import (
     GREY,
     beside_chart,
     lines_chart,
     panels,
     table_heatmap,
 )
-from unskew.report.reproduction_words import duration, sentences, signed
+from unskew.experiments.page.page import reproduction_page
+from unskew.experiments.page.words import duration, sentences, signed
 
 ROOT = Path(__file__).parents[1]
 SEEDS = "76.96 to 78.96 seeds 77.50, 78.00, 78.38"

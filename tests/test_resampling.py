@@ -19,15 +19,22 @@ from hypothesis import strategies as st
 
 import unskew
 from tests.statistics import fits
-from unskew import theory
-from unskew.allotment import allot, choose, epsilon_for, most_possible, target_shares, within
-from unskew.batch import Batch
-from unskew.converting import convert
-from unskew.errors import UnskewError
-from unskew.homogenizer import Homogenizer
-from unskew.salient import as_variable
-from unskew.streams import stream
-from unskew.targets import Target
+from unskew.balance import theory
+from unskew.balance.allotment import (
+    allot,
+    choose,
+    epsilon_for,
+    most_possible,
+    target_shares,
+    within,
+)
+from unskew.balance.homogenizer import Homogenizer
+from unskew.core.batch import Batch
+from unskew.core.errors import UnskewError
+from unskew.core.rng import stream
+from unskew.core.variable import as_variable
+from unskew.io.convert import convert
+from unskew.io.target import Target
 
 ALARM = 1e-6
 COUNTS = np.array([500, 250, 120, 60, 30, 40])

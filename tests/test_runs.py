@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from unskew.errors import UnskewError
+from unskew.core.errors import UnskewError
 from unskew.models.runs import CONFIG, METRICS, cut_log, held_interrupts, log, settings
 
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unskew import codebook
-from unskew.batch import Batch
-from unskew.codebook import Codebook
-from unskew.errors import UnskewError
-from unskew.salient import (
+from unskew.balance import codebook
+from unskew.balance.codebook import Codebook
+from unskew.core.batch import Batch
+from unskew.core.errors import UnskewError
+from unskew.core.variable import (
     SalientVariable,
     as_values,
     as_variable,

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import HANG, until
-from unskew import Recipe, UnskewError, generate, generation
-from unskew.files import STALE, create_text, remove_left, write_by, write_text
-from unskew.generation import shard
-from unskew.parts import NOTES, finished_part, part_name
+from unskew import Recipe, UnskewError, generate
+from unskew.datasets import generate as generation
+from unskew.datasets.generate import shard
+from unskew.datasets.part import NOTES, finished_part, part_name
+from unskew.io.files import STALE, create_text, remove_left, write_by, write_text
 
 SMALL = Recipe("calculator/dcfg", 250, {"p": 0.3}, shard_size=100)
 OTHER = replace(SMALL, seed=4)
@@ -183,7 +184,7 @@ def test_a_run_that_another_one_overtakes_while_it_makes_parts(tmp_path, monkeyp
 
 
 def test_killed_while_repeats_are_left_out_it_goes_on(tmp_path, monkeypatch):
-    from unskew import finishing
+    from unskew.datasets import finish as finishing
 
     folder, small = tmp_path / "made", replace(DISTINCT, n=300)
     first_only = finishing._first_only

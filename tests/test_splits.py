@@ -14,18 +14,18 @@ import pytest
 from typer.testing import CliRunner
 
 from unskew import Dataset, Recipe, UnskewError, generate
-from unskew.batch import Batch
 from unskew.cli import app
-from unskew.dataset import read_parquet
-from unskew.engines import processes
-from unskew.generation import make
-from unskew.keys import OTHER_SPLIT, REPEATED, excluded_keys, key_hashes, restricted
-from unskew.names import built_in_domain, find_source, recipe_variables
-from unskew.rowhash import content_hashes
-from unskew.salient import joint
-from unskew.source import Source
-from unskew.store import sha256
-from unskew.verifying import verify
+from unskew.core.batch import Batch
+from unskew.core.rowhash import content_hashes
+from unskew.core.source import Source
+from unskew.core.variable import joint
+from unskew.datasets.engines import processes
+from unskew.datasets.generate import make
+from unskew.datasets.splits import OTHER_SPLIT, REPEATED, excluded_keys, key_hashes, restricted
+from unskew.datasets.verify import verify
+from unskew.io.dataset import read_parquet
+from unskew.io.location import sha256
+from unskew.io.lookup import built_in_domain, find_source, recipe_variables
 
 SPLITS = {"train": 700, "validation": 100, "test": 200}
 SPLIT = Recipe("karel/msr", 1_000, splits=SPLITS, shard_size=300)
@@ -309,7 +309,7 @@ def test_the_slow_way_finds_what_the_fast_way_let_through(tmp_path, monkeypatch)
     name = rewrite(dataset, wrong_outputs, honest=True)
     domain = built_in_domain("karel/msr")
     patched = type(domain)(**{**vars(domain), "check": lambda batch: np.ones(len(batch), bool)})
-    monkeypatch.setattr("unskew.verifying.recipe_domain", lambda name: patched)
+    monkeypatch.setattr("unskew.datasets.verify.recipe_domain", lambda name: patched)
     faults = verify(dataset.folder).faults
     other_note, other_rows = altered(name)
     slow = f"{name}: row 3 comes out otherwise when worked out again"

@@ -14,11 +14,13 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import HANG, until
-from unskew import Dataset, Recipe, UnskewError, addresses, audit, generate, generation
-from unskew.engines import processes
-from unskew.generation import shard
-from unskew.store import ObjectPath, files_below, place, sha256, write_bytes
-from unskew.verifying import verify
+from unskew import Dataset, Recipe, UnskewError, audit, generate
+from unskew.datasets import generate as generation
+from unskew.datasets.engines import processes
+from unskew.datasets.generate import shard
+from unskew.datasets.verify import verify
+from unskew.io import object_store as addresses
+from unskew.io.location import ObjectPath, files_below, place, sha256, write_bytes
 
 boto3 = pytest.importorskip("boto3")
 from moto.server import ThreadedMotoServer  # noqa: E402 - only where it is
@@ -214,7 +216,9 @@ def many(tmp_path_factory) -> dict[str, bytes]:
 
 HELD = """
 import signal
-from unskew import engines, finishing, generation
+from unskew.datasets import engines
+from unskew.datasets import finish as finishing
+from unskew.datasets import generate as generation
 from unskew.cli import main
 
 def held(*_):
@@ -549,7 +553,7 @@ def test_only_datasets_are_written_there(s3, run, tmp_path, monkeypatch, job):
 
 def test_ray_makes_the_same_objects(s3, prefix, small):
     ray = pytest.importorskip("ray")
-    from unskew.engines import ray_cluster
+    from unskew.datasets.engines import ray_cluster
 
     with contextlib.ExitStack() as after:
         after.callback(ray.shutdown)

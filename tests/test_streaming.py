@@ -12,8 +12,8 @@ import pytest
 import unskew
 from tests.statistics import same_distribution
 from unskew import Recipe, UnskewError
-from unskew.errors import HealthWarning
-from unskew.streaming import BLOCK, Stream
+from unskew.core.errors import HealthWarning
+from unskew.datasets.stream import BLOCK, Stream
 
 KAREL = Recipe("karel/msr", 1)
 PLAIN = Recipe("calculator/t2t", 1, seed=4)
@@ -127,7 +127,7 @@ def test_a_value_that_never_comes_may_cost_much(hopeless, monkeypatch):
     with pytest.warns(HealthWarning, match=r"it never took 3, 4: leave them out of the support"):
         examples = Stream(recipe)
     assert next(examples)["n"] in range(3)
-    monkeypatch.setattr("unskew.streaming.IN_VAIN", 2)
+    monkeypatch.setattr("unskew.datasets.stream.IN_VAIN", 2)
     with pytest.warns(HealthWarning):
         examples = Stream(replace(recipe, epsilon=1e-12))
     with pytest.raises(UnskewError, match="nothing kept in 2,048 draws"):
@@ -193,7 +193,7 @@ def test_excluded_programs_do_not_come(tmp_path):
 
 def test_workers_and_ranks_of_pytorch_never_overlap(monkeypatch):
     torch = pytest.importorskip("torch")
-    from unskew.models.streaming import StreamDataset
+    from unskew.models.stream import StreamDataset
 
     seen = []
     for rank in range(2):
@@ -216,7 +216,7 @@ def pairs(items):
 
 def loader_of(recipe, workers, states=()):
     torch = pytest.importorskip("torch")
-    from unskew.models.streaming import StreamDataset
+    from unskew.models.stream import StreamDataset
 
     return torch.utils.data.DataLoader(
         StreamDataset(recipe, states, with_state=True),
@@ -245,7 +245,7 @@ def test_training_goes_on_with_the_very_next_batch(recipe, workers, done):
 
 def test_states_that_do_not_fit_are_refused():
     pytest.importorskip("torch")
-    from unskew.models.streaming import StreamDataset
+    from unskew.models.stream import StreamDataset
 
     for states, message in [
         ([Stream(PLAIN, 0, 2).state()], "go on with as many as before"),
@@ -259,7 +259,7 @@ def test_states_that_do_not_fit_are_refused():
 
 def test_iterators_have_the_methods_that_stateful_loaders_call():
     pytest.importorskip("torch")
-    from unskew.models.streaming import StreamDataset
+    from unskew.models.stream import StreamDataset
 
     one, other = iter(StreamDataset("calculator/t2t")), iter(StreamDataset("calculator/t2t"))
     first(one, 1_500)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from unskew.errors import UnskewError
-from unskew.streams import stream
+from unskew.core.errors import UnskewError
+from unskew.core.rng import stream
 
 
 def test_the_same_labels_give_the_same_draws() -> None:

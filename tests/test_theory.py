@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.naive import homogenize as naive
-from unskew import theory
-from unskew.errors import UnskewError
+from unskew.balance import theory
+from unskew.core.errors import UnskewError
 
 fixed = settings(derandomize=True)
 LARGEST_ALPHA = math.sqrt(1.5) - 1

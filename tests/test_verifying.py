@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unskew import Dataset, Recipe, UnskewError, generate, verifying
-from unskew.names import built_in_domain
-from unskew.parts import NOTES, part_name
-from unskew.store import sha256
-from unskew.verifying import RECHECKED, verify
+from unskew import Dataset, Recipe, UnskewError, generate
+from unskew.datasets import verify as verifying
+from unskew.datasets.part import NOTES, part_name
+from unskew.datasets.verify import RECHECKED, verify
+from unskew.io.location import sha256
+from unskew.io.lookup import built_in_domain
 
 SMALL = Recipe("calculator/dcfg", 250, {"p": 0.3}, shard_size=100)
 NAMES = [f"data/train-0000{i}-of-00003.parquet" for i in range(3)]
@@ -308,7 +309,7 @@ NO_CHECK = (
 DICE = """
 import numpy as np
 from unskew import Domain
-from unskew.source import plain_source
+from unskew.core.source import plain_source
 
 def throws():
     return plain_source(lambda rng: {"dots": int(rng.integers(1, 7))})

@@ -9,94 +9,94 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unskew.api import Homogenized as Homogenized
-    from unskew.api import audit as audit
-    from unskew.api import homogenize as homogenize
-    from unskew.auditing import (
+    from unskew.audits.audit import (
         Audit as Audit,
     )
-    from unskew.auditing import (
+    from unskew.audits.audit import (
         Comparison as Comparison,
     )
-    from unskew.auditing import (
+    from unskew.audits.audit import (
         VariableAudit as VariableAudit,
     )
-    from unskew.batch import Batch as Batch
-    from unskew.dataset import Dataset as Dataset
-    from unskew.domain import Domain as Domain
-    from unskew.errors import HealthWarning as HealthWarning
-    from unskew.errors import UnskewError as UnskewError
-    from unskew.generation import generate as generate
-    from unskew.homogenizer import Health as Health
-    from unskew.inspecting import Verified as Verified
-    from unskew.recipe import Recipe as Recipe
-    from unskew.resampling import resample as resample
-    from unskew.salient import (
-        SalientVariable as SalientVariable,
-    )
-    from unskew.salient import (
-        bins as bins,
-    )
-    from unskew.salient import (
-        clip as clip,
-    )
-    from unskew.salient import (
-        over as over,
-    )
-    from unskew.salient import (
-        round_to as round_to,
-    )
-    from unskew.source import Source as Source
-    from unskew.streaming import stream as stream
-    from unskew.tally import Tally as Tally
-    from unskew.theory import (
+    from unskew.balance.homogenizer import Health as Health
+    from unskew.balance.theory import (
         cost_bound as cost_bound,
     )
-    from unskew.theory import (
+    from unskew.balance.theory import (
         expected_cost as expected_cost,
     )
-    from unskew.theory import (
+    from unskew.balance.theory import (
         homogenized as homogenized,
     )
-    from unskew.theory import (
+    from unskew.balance.theory import (
         samples_needed as samples_needed,
     )
-    from unskew.verifying import verify as verify
+    from unskew.core.batch import Batch as Batch
+    from unskew.core.domain import Domain as Domain
+    from unskew.core.errors import HealthWarning as HealthWarning
+    from unskew.core.errors import UnskewError as UnskewError
+    from unskew.core.recipe import Recipe as Recipe
+    from unskew.core.source import Source as Source
+    from unskew.core.tally import Tally as Tally
+    from unskew.core.variable import (
+        SalientVariable as SalientVariable,
+    )
+    from unskew.core.variable import (
+        bins as bins,
+    )
+    from unskew.core.variable import (
+        clip as clip,
+    )
+    from unskew.core.variable import (
+        over as over,
+    )
+    from unskew.core.variable import (
+        round_to as round_to,
+    )
+    from unskew.datasets.api import Homogenized as Homogenized
+    from unskew.datasets.api import audit as audit
+    from unskew.datasets.api import homogenize as homogenize
+    from unskew.datasets.generate import generate as generate
+    from unskew.datasets.manifest import Verified as Verified
+    from unskew.datasets.resample import resample as resample
+    from unskew.datasets.stream import stream as stream
+    from unskew.datasets.verify import verify as verify
+    from unskew.io.dataset import Dataset as Dataset
 
 __version__ = "0.1.0"
 
 # Where each public name lives; it is imported when it is first used, so that `import unskew`
 # loads neither Numba nor Arrow.
 _HOME = {
-    "Audit": "auditing",
-    "Batch": "batch",
-    "Comparison": "auditing",
-    "Dataset": "dataset",
-    "Domain": "domain",
-    "Health": "homogenizer",
-    "HealthWarning": "errors",
-    "Homogenized": "api",
-    "Recipe": "recipe",
-    "SalientVariable": "salient",
-    "Source": "source",
-    "Tally": "tally",
-    "UnskewError": "errors",
-    "VariableAudit": "auditing",
-    "Verified": "inspecting",
-    "audit": "api",
-    "bins": "salient",
-    "clip": "salient",
-    "cost_bound": "theory",
-    "expected_cost": "theory",
-    "generate": "generation",
-    "homogenize": "api",
-    "homogenized": "theory",
-    "over": "salient",
-    "resample": "resampling",
-    "round_to": "salient",
-    "samples_needed": "theory",
-    "stream": "streaming",
-    "verify": "verifying",
+    "Audit": "audits.audit",
+    "Batch": "core.batch",
+    "Comparison": "audits.audit",
+    "Dataset": "io.dataset",
+    "Domain": "core.domain",
+    "Health": "balance.homogenizer",
+    "HealthWarning": "core.errors",
+    "Homogenized": "datasets.api",
+    "Recipe": "core.recipe",
+    "SalientVariable": "core.variable",
+    "Source": "core.source",
+    "Tally": "core.tally",
+    "UnskewError": "core.errors",
+    "VariableAudit": "audits.audit",
+    "Verified": "datasets.manifest",
+    "audit": "datasets.api",
+    "bins": "core.variable",
+    "clip": "core.variable",
+    "cost_bound": "balance.theory",
+    "expected_cost": "balance.theory",
+    "generate": "datasets.generate",
+    "homogenize": "datasets.api",
+    "homogenized": "balance.theory",
+    "over": "core.variable",
+    "resample": "datasets.resample",
+    "round_to": "core.variable",
+    "samples_needed": "balance.theory",
+    "stream": "datasets.stream",
+    "verify": "datasets.verify",
 }
 
 __all__ = list(_HOME)

@@ -10,8 +10,8 @@ import pytest
 
 import unskew
 from unskew import Recipe, UnskewError, generate
-from unskew.dataset import Dataset, recipe_of
-from unskew.names import recipe_source, recipe_variables
+from unskew.io.dataset import Dataset, recipe_of
+from unskew.io.lookup import recipe_source, recipe_variables
 
 MARK = Path("the-code-was-run")
 EVIL = f"""

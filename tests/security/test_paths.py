@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from unskew import Recipe, UnskewError, generate
-from unskew.dataset import Dataset
-from unskew.store import inside
+from unskew.io.dataset import Dataset
+from unskew.io.location import inside
 
 PART = "data/train-00000-of-00002.parquet"
 READING = [

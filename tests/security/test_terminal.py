@@ -12,7 +12,7 @@ import pytest
 
 import unskew
 from unskew import Recipe, generate
-from unskew.visible import visible, visible_json
+from unskew.core.visible import visible, visible_json
 
 SOURCES = Path(unskew.__file__).parent
 ATTACKS = {

@@ -17,7 +17,7 @@ import typer
 
 from unskew.cli import convert, data, datasets, listing, reproducing, resample, training
 from unskew.cli.printing import echo
-from unskew.errors import HealthWarning, UnskewError
+from unskew.core.errors import HealthWarning, UnskewError
 
 app = typer.Typer(
     name="unskew",

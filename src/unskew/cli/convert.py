@@ -33,7 +33,7 @@ def convert(
     as_json: Json = False,
 ) -> None:
     """Write examples as one Parquet or JSONL file, or in a form of others."""
-    from unskew.converting import convert as run
+    from unskew.io.convert import convert as run
 
     with progress(f"converting {target}", n) as advance:
         rows = run(

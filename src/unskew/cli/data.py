@@ -11,11 +11,11 @@ import typer
 
 from unskew.cli.printing import draw, echo, print_json
 from unskew.cli.progress import progress
-from unskew.errors import UnskewError
+from unskew.core.errors import UnskewError
 
 if TYPE_CHECKING:
-    from unskew.auditing import Audit
-    from unskew.targets import Target
+    from unskew.audits.audit import Audit
+    from unskew.io.target import Target
 
 Settings = Annotated[
     list[str] | None,
@@ -82,7 +82,7 @@ def audit(
 ) -> None:
     """Show how far each salient variable is from uniform, and what repeats or is missing."""
     if report is not None:
-        from unskew.report import check_picture
+        from unskew.audits.report import check_picture
 
         check_picture(report, page=True)
     allowed = trust or (target, *(by or ()))  # what the person typed, the data may name too
@@ -113,9 +113,9 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show a few examples, drawn as their domain draws them."""
-    from unskew.domain import example_data, example_text, example_trace
-    from unskew.errors import check_count
-    from unskew.targets import open_target
+    from unskew.core.domain import example_data, example_text, example_trace
+    from unskew.core.errors import check_count
+    from unskew.io.target import open_target
 
     if trace and as_json:
         raise UnskewError("--trace is a text for people and has no JSON; leave out --json")
@@ -171,9 +171,9 @@ def _audit(
     trust: bool | tuple[str, ...],
     like: Audit | None = None,
 ) -> Audit:
-    from unskew.api import DEFAULT_N
-    from unskew.api import audit as run
-    from unskew.targets import open_target
+    from unskew.datasets.api import DEFAULT_N
+    from unskew.datasets.api import audit as run
+    from unskew.io.target import open_target
 
     if n is None and open_target(target, settings).endless:
         n = DEFAULT_N

@@ -10,12 +10,12 @@ import typer
 from unskew.cli.data import Exclude, Homogenize, Json, Settings, Trust, read_settings
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
-from unskew.errors import UnskewError, check_count
+from unskew.core.errors import UnskewError, check_count
 
 if TYPE_CHECKING:
-    from unskew.dataset import Dataset
-    from unskew.engines import Engine
-    from unskew.recipe import Recipe
+    from unskew.core.recipe import Recipe
+    from unskew.datasets.engines import Engine
+    from unskew.io.dataset import Dataset
 
 
 def generate(
@@ -78,7 +78,7 @@ def generate(
     as_json: Json = False,
 ) -> None:
     """Run a recipe: draw, homogenize, and write a dataset of Parquet parts."""
-    from unskew.generation import generate as run
+    from unskew.datasets.generate import generate as run
 
     given: dict[str, Any] = {
         "n": n,
@@ -111,10 +111,10 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
     """Return the recipe that a command asks for: one from a file, one by name, or a new one."""
     from dataclasses import replace
 
-    from unskew.given import given_size
-    from unskew.names import find_recipe, find_source
-    from unskew.recipe import Recipe
-    from unskew.store import place
+    from unskew.core.recipe import Recipe
+    from unskew.datasets.given import given_size
+    from unskew.io.location import place
+    from unskew.io.lookup import find_recipe, find_source
 
     if source.endswith(".json"):
         if given or settings:
@@ -138,10 +138,10 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
 
 
 def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:
-    from unskew.keys import not_wanted
-    from unskew.report.words import dropped_details
-    from unskew.tally import DETAIL
-    from unskew.theory import cost_bound
+    from unskew.audits.report.words import dropped_details
+    from unskew.balance.theory import cost_bound
+    from unskew.core.tally import DETAIL
+    from unskew.datasets.splits import not_wanted
 
     tally, rows, parts = dataset.tally, len(dataset), len(dataset.parts)
     echo(f"dataset: {output} ({rows:,} examples in {parts} part(s))")
@@ -163,7 +163,7 @@ def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:
 
 def _engine(name: str, workers: int | None, address: str | None, shards: int) -> Engine | None:
     """Return who makes the parts; None where this process does."""
-    from unskew.engines import processes, ray_cluster
+    from unskew.datasets.engines import processes, ray_cluster
 
     if name not in ("local", "ray"):
         raise UnskewError(f"--engine is {name!r}; give local or ray")
@@ -204,8 +204,8 @@ def verify(
     as_json: Json = False,
 ) -> int:
     """Check a dataset: checksums, rows, repeats and leaks. Exit code 1 where a fault was found."""
-    from unskew.dataset import recipe_of
-    from unskew.verifying import verify as run
+    from unskew.datasets.verify import verify as run
+    from unskew.io.dataset import recipe_of
 
     with progress(f"verifying {folder}", recipe_of(folder).n) as advance:
         found = run(folder, against or (), trust=trust, advance=advance)

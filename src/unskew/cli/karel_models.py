@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from unskew.cli.printing import draw, echo, print_json
 from unskew.cli.progress import progress, told_if_long
-from unskew.errors import UnskewError, check_range
+from unskew.core.errors import UnskewError, check_range
 
 if TYPE_CHECKING:
-    from unskew.models.karel_data import Tasks
-    from unskew.models.karel_mixture import Mixture
-    from unskew.models.karel_run import OpenBatches, Progress
-    from unskew.models.karel_scoring import Score
-    from unskew.models.karel_training import StepConfig
+    from unskew.core.recipe import Recipe
+    from unskew.models.karel.data.mixture import Mixture
+    from unskew.models.karel.data.tasks import Tasks
+    from unskew.models.karel.score import Score
+    from unskew.models.karel.train.run import OpenBatches, Progress
+    from unskew.models.karel.train.step import StepConfig
     from unskew.models.ranks import Ranks
     from unskew.models.samples import Sample
-    from unskew.recipe import Recipe
 
 HELD_OUT = 512  # tasks that a run is checked with
 
@@ -52,9 +52,9 @@ class TrainOptions:
 
 def train_karel(options: TrainOptions) -> None:
     """Train the synthesizer on datasets or on an endless stream."""
-    from unskew.models.karel import SynthesizerConfig
-    from unskew.models.karel_run import RunConfig, is_finished, train
-    from unskew.models.karel_training import StepConfig, begun_with_differences
+    from unskew.models.karel.network.synthesizer import SynthesizerConfig
+    from unskew.models.karel.train.run import RunConfig, is_finished, train
+    from unskew.models.karel.train.step import StepConfig, begun_with_differences
     from unskew.models.ranks import join_ranks, leave_ranks
 
     shown = read_shown(options.shown)
@@ -100,9 +100,9 @@ def _data(
     options: TrainOptions, step: StepConfig, ranks: Ranks
 ) -> tuple[OpenBatches, dict[str, Any]]:
     """Return how batches are opened, and what names the data in a run's settings."""
-    from unskew.models.karel_mixture import Mixture
-    from unskew.models.karel_opening import endless, fixed
-    from unskew.models.karel_reading import is_endless, read_tasks
+    from unskew.models.karel.data.batches import endless, fixed
+    from unskew.models.karel.data.examples import is_endless, read_tasks
+    from unskew.models.karel.data.mixture import Mixture
 
     streams = [name for name in options.datasets if name.endswith(".json") or is_endless(name)]
     if streams and len(streams) < len(options.datasets):
@@ -135,7 +135,7 @@ def _refuse_of_streams(options: TrainOptions) -> None:
 
 
 def _say_streams(mixture: Mixture, reuse: int, ranks: Ranks) -> None:
-    from unskew.streaming import excluded_share
+    from unskew.datasets.stream import excluded_share
 
     sources = [recipe.source for recipe in mixture.recipes]
     if len(sources) > 1:
@@ -156,9 +156,9 @@ def _say_streams(mixture: Mixture, reuse: int, ranks: Ranks) -> None:
 def _stream_recipe(options: TrainOptions, name: str) -> Recipe:
     from dataclasses import replace
 
-    from unskew.inputs import check_trusted
-    from unskew.names import find_source
-    from unskew.recipe import Recipe
+    from unskew.core.recipe import Recipe
+    from unskew.datasets.inputs import check_trusted
+    from unskew.io.lookup import find_source
 
     if name.endswith(".json"):
         if options.settings or options.homogenize:
@@ -179,8 +179,8 @@ def _held_out(options: TrainOptions) -> Tasks:
     import numpy as np
 
     from unskew.domains.karel.examples import INPUTS, world_numbers
-    from unskew.models.karel_data import Tasks
-    from unskew.models.karel_reading import read_scored
+    from unskew.models.karel.data.examples import read_scored
+    from unskew.models.karel.data.tasks import Tasks
 
     name = options.check or "karel/msr-val"
     examples = read_scored(name, HELD_OUT).examples
@@ -228,8 +228,8 @@ def evaluate_karel(
     """Score every run on every dataset: {run: {dataset: score}}."""
     from dataclasses import replace
 
-    from unskew.models.karel_beam import LARGEST_BEAM
-    from unskew.models.karel_scoring import score
+    from unskew.models.karel.decode.beam import LARGEST_BEAM
+    from unskew.models.karel.score import score
 
     check_range("beam", beam, 1, LARGEST_BEAM)
     models = {str(run): _model(run) for run in runs}
@@ -249,8 +249,8 @@ def evaluate_karel(
 
 def _scored(name: str, n: int | None, seed: int, shown: int | None, by: Sequence[str]) -> Sample:
     """Read what is scored; what is wrong with it is said before anything is decoded."""
-    from unskew.models.karel_reading import read_scored
-    from unskew.models.karel_scoring import check_scored
+    from unskew.models.karel.data.examples import read_scored
+    from unskew.models.karel.score import check_scored
 
     sample = read_scored(name, n, seed)
     try:
@@ -315,13 +315,13 @@ def _synthesized(problem: Path, run: Path | None, beam: int, top: int) -> dict[s
     """Return the programs as plain data, the best first, and what finding them took."""
     import numpy as np
 
-    from unskew.domains.karel.problems import read_problem
-    from unskew.domains.karel.syntax import to_readable, to_tokens
-    from unskew.files import plain_errors
-    from unskew.models.karel_beam import LARGEST_BEAM
-    from unskew.models.karel_data import Tasks
-    from unskew.models.karel_run import shipped_synthesizer
-    from unskew.models.karel_solving import solve, warm_up
+    from unskew.domains.karel.formats.problems import read_problem
+    from unskew.domains.karel.language.syntax import to_readable, to_tokens
+    from unskew.io.files import plain_errors
+    from unskew.models.karel.data.tasks import Tasks
+    from unskew.models.karel.decode.beam import LARGEST_BEAM
+    from unskew.models.karel.decode.solve import solve, warm_up
+    from unskew.models.karel.train.run import shipped_synthesizer
 
     check_range("top", top, 1, LARGEST_BEAM)
     check_range("beam", beam, 1, LARGEST_BEAM)
@@ -376,7 +376,7 @@ def _print_programs(found: Mapping[str, Any]) -> None:
 
 
 def _model(run: Path) -> Any:
-    from unskew.models.karel_run import load_synthesizer
+    from unskew.models.karel.train.run import load_synthesizer
     from unskew.models.ranks import ALONE
 
     return load_synthesizer(run, ALONE.device)

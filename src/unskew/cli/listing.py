@@ -13,10 +13,10 @@ import typer
 
 from unskew.cli.data import Json
 from unskew.cli.printing import echo, print_json
-from unskew.errors import unknown
+from unskew.core.errors import unknown
 
 if TYPE_CHECKING:
-    from unskew.domain import Domain
+    from unskew.core.domain import Domain
 
 MANY = 20  # sources of a domain whose parameters are listed only when the domain is named
 
@@ -46,7 +46,7 @@ def list_(
 
 def _facts(domains: Sequence[Domain]) -> dict[str, Any]:
     """Return all of it as plain data."""
-    from unskew.domain import parameters
+    from unskew.core.domain import parameters
 
     return {
         "sources": {

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from unskew.jsontext import json_text
-from unskew.visible import Visible, visible, visible_json
+from unskew.core.json_text import json_text
+from unskew.core.visible import Visible, visible, visible_json
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -15,8 +15,8 @@ from unskew.cli.data import Json, need_torch
 from unskew.cli.printing import draw, echo, print_json, terminal
 from unskew.cli.progress import Advance, progress
 from unskew.cli.stopping import time_limit
-from unskew.errors import UnskewError, check_count, check_range, unknown
-from unskew.experiments.saying import Say
+from unskew.core.errors import UnskewError, check_count, check_range, unknown
+from unskew.experiments.say import Say
 
 ALL, NONE, CALCULATOR = "all", "none", "calculator"
 
@@ -82,12 +82,12 @@ def reproduce(
             if not as_json:
                 _print(result)
     if figure is not None:
+        from unskew.audits.report import write_chart
         from unskew.experiments.figures import cost_figure
-        from unskew.report import write_chart
 
         write_chart(cost_figure(results[experiment]["costs"]), figure)
     if report is not None:
-        from unskew.experiments.pages import write_page
+        from unskew.experiments.page.facts import write_page
 
         write_page(list(results.values()), report)
     if as_json:
@@ -108,9 +108,9 @@ def _check(
     steps: int | None,
 ) -> None:
     """Say before the work, not after it, what cannot be done."""
+    from unskew.audits.report import check_picture
     from unskew.experiments import EXPERIMENTS, load_experiment
-    from unskew.files import check_writable
-    from unskew.report import check_picture
+    from unskew.io.files import check_writable
 
     if experiment != ALL:
         load_experiment(experiment)
@@ -217,7 +217,7 @@ def _knows(lab: Any, experiments: list[Any]) -> bool:
 
 def _lab(scale: str, work: Path, only: list[str] | None, experiments: list[Any]) -> Any:
     """Open what Karel's experiments share, unless they would take weeks here."""
-    from unskew.experiments.karel.lab import Lab
+    from unskew.experiments.karel.lab.lab import Lab
     from unskew.models.ranks import ALONE
 
     lab = Lab(scale, work / "karel")
@@ -232,7 +232,7 @@ def _lab(scale: str, work: Path, only: list[str] | None, experiments: list[Any])
 
 def _train_at_once(lab: Any, experiments: list[Any], only: list[str] | None, at_once: int) -> None:
     """Train and score all models that are missing, so many at a time."""
-    from unskew.experiments.karel.lanes import jobs_of, run_lanes
+    from unskew.experiments.karel.lab.lanes import jobs_of, run_lanes
 
     jobs = jobs_of(experiments, lab, only)
     if jobs:
@@ -243,8 +243,8 @@ def _train_at_once(lab: Any, experiments: list[Any], only: list[str] | None, at_
 
 def _check_only(only: list[str], experiments: list[Any], scale: str) -> None:
     """Refuse a model that no experiment has: nothing would be trained, without a word."""
-    from unskew.experiments.karel.scales import find_scale
-    from unskew.experiments.karel.trainings import seeds_of
+    from unskew.experiments.karel.lab.scales import find_scale
+    from unskew.experiments.karel.lab.trainings import seeds_of
 
     size = find_scale(scale)
     models = dict.fromkeys(model for each in experiments for model in each.models(size))
@@ -273,7 +273,7 @@ def _say(advance: Advance, name: str = "") -> Say:
 
 
 def _write(result: dict[str, Any], output: Path | None, *, of_all: bool) -> None:
-    from unskew.files import write_text
+    from unskew.io.files import write_text
 
     if output is not None:
         path = output / f"{result['experiment']}.json" if of_all else output

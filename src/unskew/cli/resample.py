@@ -45,7 +45,7 @@ def resample(
     as_json: Json = False,
 ) -> None:
     """Choose examples of existing data such that a variable is closer to uniform."""
-    from unskew.resampling import resample as run
+    from unskew.datasets.resample import resample as run
 
     with progress(f"resampling {target}, which is read twice", None) as advance:
         made = run(

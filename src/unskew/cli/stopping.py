@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import typer
 
 from unskew.cli.printing import echo
-from unskew.errors import UnskewError
+from unskew.core.errors import UnskewError
 
 AGAIN = 75  # the exit code that asks to be run again (EX_TEMPFAIL of sysexits)
 

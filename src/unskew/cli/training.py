@@ -19,10 +19,10 @@ from unskew.cli.data import (
 )
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
-from unskew.errors import UnskewError, check_range
+from unskew.core.errors import UnskewError, check_range
 
 if TYPE_CHECKING:
-    from unskew.models.calculator import Expressions
+    from unskew.models.calculator.network import Expressions
     from unskew.models.samples import Sample
 
 Number = TypeVar("Number", int, float)
@@ -108,7 +108,7 @@ def train(
     need_torch()
     if _is_karel(datasets):
         from unskew.cli.karel_models import TrainOptions, train_karel
-        from unskew.models.karel_reading import TEST_SETS
+        from unskew.models.karel.data.examples import TEST_SETS
 
         _refuse("the Calculator", {"hidden": hidden, "seeds": seeds, "max-length": max_length})
         if exclude and exclude_nothing:
@@ -148,9 +148,9 @@ def _or(given: Number | None, default: Number) -> Number:
 
 def _is_karel(names: list[str]) -> bool:
     """Whether what is named is of Karel; all of it must be of one domain."""
-    from unskew.names import built_in_domain, find_recipe
-    from unskew.recipe import Recipe
-    from unskew.targets import open_target
+    from unskew.core.recipe import Recipe
+    from unskew.io.lookup import built_in_domain, find_recipe
+    from unskew.io.target import open_target
 
     kinds = set()
     for name in names:
@@ -177,10 +177,10 @@ def _train_calculator(
     seed: int,
     max_length: int,
 ) -> None:
-    from unskew.models.calculator import ReaderConfig
-    from unskew.models.training import Progress, TrainConfig, TrainingData, best_device
-    from unskew.models.training import train as run
-    from unskew.streams import stream
+    from unskew.core.rng import stream
+    from unskew.models.calculator.network import ReaderConfig
+    from unskew.models.calculator.train import Progress, TrainConfig, TrainingData, best_device
+    from unskew.models.calculator.train import train as run
 
     for name, value in (("seeds", seeds), ("hidden", hidden), ("max_length", max_length)):
         check_range(name, value, 1)
@@ -250,15 +250,15 @@ def evaluate(
     need_torch()
     if n is not None:
         check_range("n", n, 1)
-    from unskew.models import karel_run
+    from unskew.models.karel.train import run as karel_run
     from unskew.models.runs import settings as run_settings
 
     if run_settings(run).get("kind") == karel_run.KIND:
         _evaluate_karel(run, targets, also, n, seed, _or(beam, 8), shown, by, heatmap, as_json)
         return
     _refuse("Karel", {"also": also, "beam": beam, "shown": shown, "by": by, "heatmap": heatmap})
-    from unskew.models.scoring import accuracies
-    from unskew.models.training import best_device, load_readers
+    from unskew.models.calculator.score import accuracies
+    from unskew.models.calculator.train import best_device, load_readers
 
     model = load_readers(run, best_device())
     scores: dict[str, list[float]] = {}
@@ -285,9 +285,9 @@ def _evaluate_karel(
     heatmap: Path | None,
     as_json: bool,
 ) -> None:
+    from unskew.audits.report import check_picture, write_chart
+    from unskew.audits.report.charts import heatmap as draw
     from unskew.cli.karel_models import evaluate_karel, print_scores
-    from unskew.report import check_picture, write_chart
-    from unskew.report.charts import heatmap as draw
 
     if heatmap is not None:
         check_picture(heatmap, page=False)
@@ -329,7 +329,7 @@ def synthesize(
 
 
 def _print_scores(scores: dict[str, list[float]], as_json: bool) -> None:
-    from unskew.models.scoring import Estimate
+    from unskew.models.calculator.score import Estimate
 
     mixture = [sum(each) / len(scores) for each in zip(*scores.values(), strict=True)]
     if len(scores) > 1:
@@ -344,9 +344,9 @@ def _print_scores(scores: dict[str, list[float]], as_json: bool) -> None:
 
 
 def _read(name: str, max_length: int, n: int | None, seed: int) -> tuple[Expressions, Sample]:
-    from unskew.models.calculator import Expressions
+    from unskew.io.target import open_target
+    from unskew.models.calculator.network import Expressions
     from unskew.models.samples import read_sample
-    from unskew.targets import open_target
 
     # A built-in source keeps to expressions that the model can read.
     fits = (
@@ -357,8 +357,8 @@ def _read(name: str, max_length: int, n: int | None, seed: int) -> tuple[Express
 
 
 def _read_all(names: list[str], max_length: int) -> Expressions:
-    from unskew.models.calculator import joined
-    from unskew.targets import open_target
+    from unskew.io.target import open_target
+    from unskew.models.calculator.network import joined
 
     for name in names:
         if open_target(name).endless:

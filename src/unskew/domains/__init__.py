@@ -3,8 +3,8 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from unskew.domain import Domain
-from unskew.errors import unknown
+from unskew.core.domain import Domain
+from unskew.core.errors import unknown
 
 
 def domain_names() -> list[str]:

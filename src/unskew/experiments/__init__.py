@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from unskew.errors import unknown
+from unskew.core.errors import unknown
 
 KAREL = {
     "karel-original": "original",

@@ -21,20 +21,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.auditing import VariableAudit, in_order, kl_removed
-from unskew.errors import UnskewError, unknown
+from unskew.audits.audit import VariableAudit, in_order, kl_removed
+from unskew.balance.theory import cost_bound
+from unskew.core.errors import UnskewError, unknown
+from unskew.core.recipe import Recipe
+from unskew.core.rng import stream
+from unskew.core.tally import Tally
+from unskew.datasets.generate import shard
 from unskew.experiments.provenance import provenance
-from unskew.experiments.saying import Say
-from unskew.files import plain_errors, write_text
-from unskew.generation import shard
-from unskew.models.calculator import Expressions, ReaderConfig
-from unskew.models.scoring import Estimate, accuracies
-from unskew.models.training import TrainConfig, TrainingData, best_device, train
-from unskew.names import find_source
-from unskew.recipe import Recipe
-from unskew.streams import stream
-from unskew.tally import Tally
-from unskew.theory import cost_bound
+from unskew.experiments.say import Say
+from unskew.io.files import plain_errors, write_text
+from unskew.io.lookup import find_source
+from unskew.models.calculator.network import Expressions, ReaderConfig
+from unskew.models.calculator.score import Estimate, accuracies
+from unskew.models.calculator.train import TrainConfig, TrainingData, best_device, train
 
 NAME = "calculator"
 SOURCES = ("t2t", "dcfg")

@@ -1,4 +1,4 @@
-"""The paper's figures as Vega-Lite specifications, which ``unskew.report`` draws."""
+"""The paper's figures as Vega-Lite specifications, which ``unskew.audits.report`` draws."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from unskew.errors import UnskewError
-from unskew.files import parse_json, write_by
+from unskew.core.errors import UnskewError
+from unskew.io.files import parse_json, write_by
 
 FORMAT = "unskew-checkpoint-1"
 AGAIN = "restore it, or remove it and train again"

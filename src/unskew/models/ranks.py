@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch import distributed as dist
 
-from unskew.errors import UnskewError
+from unskew.core.errors import UnskewError
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from unskew.errors import UnskewError
-from unskew.files import parse_json, plain_errors, write_bytes, write_text
-from unskew.recipe import facts_of
+from unskew.core.errors import UnskewError
+from unskew.core.recipe import facts_of
+from unskew.io.files import parse_json, plain_errors, write_bytes, write_text
 
 CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
 SAVE_SECONDS = 20.0  # a stop loses no more work than this

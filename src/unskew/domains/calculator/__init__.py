@@ -1,7 +1,8 @@
 """The Calculator (section 6): expressions over digits with + − *, their value modulo 10."""
 
-from unskew.domain import Domain
-from unskew.domains.calculator import salient, sources
+from unskew.core.domain import Domain
+from unskew.domains.calculator import sources
+from unskew.domains.calculator import variables as salient
 from unskew.domains.calculator.syntax import evaluate, parse, print_tree, to_text
 
 __all__ = ["DOMAIN", "evaluate", "parse", "print_tree", "to_text"]

@@ -9,7 +9,7 @@ text comes out with none that is redundant.
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.compiled import compiled
+from unskew.core.compiled import compiled
 
 PLUS, MINUS, TIMES, OPEN, CLOSE, ZERO = 43, 45, 42, 40, 41, 48
 OPERATORS = np.array([MINUS, TIMES, PLUS], dtype=np.int64)

@@ -9,13 +9,13 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.batch import Batch, is_text, text_bytes, text_column
-from unskew.domain import Range
+from unskew.core.batch import Batch, is_text, text_bytes, text_column
+from unskew.core.domain import Range
+from unskew.core.errors import UnskewError
+from unskew.core.source import Source
 from unskew.domains.calculator import kernels
 from unskew.domains.calculator.syntax import evaluate as evaluate_tree
 from unskew.domains.calculator.syntax import print_tree
-from unskew.errors import UnskewError
-from unskew.source import Source
 
 EXPRESSION, VALUE = "expression", "value"
 OVERLONG = "longer than max_length"

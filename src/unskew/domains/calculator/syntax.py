@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from unskew.errors import UnskewError
+from unskew.core.errors import UnskewError
 
 Tree: TypeAlias = "int | tuple[str, Tree, Tree]"
 

@@ -1,19 +1,14 @@
 """Karel (sections 4 and 5, appendix A): a robot in a grid, its programs, its worlds."""
 
-from unskew.domain import Domain
-from unskew.domains.karel import (
-    drawing,
-    examples,
-    problems,
-    recipes,
-    records,
-    salient,
-    showing,
-    sources,
-    tracing,
-)
-from unskew.domains.karel.interpreter import Runs, Status, run
-from unskew.domains.karel.syntax import parse, to_readable, to_tokens
+from unskew.core.domain import Domain
+from unskew.domains.karel import examples, recipes, sources
+from unskew.domains.karel import variables as salient
+from unskew.domains.karel.formats import draw as drawing
+from unskew.domains.karel.formats import problems, records
+from unskew.domains.karel.formats import show as showing
+from unskew.domains.karel.language.syntax import parse, to_readable, to_tokens
+from unskew.domains.karel.running import trace as tracing
+from unskew.domains.karel.running.interpreter import Runs, Status, run
 from unskew.domains.karel.world import from_picture, to_picture
 
 __all__ = [

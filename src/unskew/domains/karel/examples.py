@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.batch import Batch, binary_column, binary_rows, is_text, text_bytes, text_column
-from unskew.domains.karel import texts, tokens
-from unskew.domains.karel.compiler import FINE, compile_programs
-from unskew.domains.karel.interpreter import run
+from unskew.core.batch import Batch, binary_column, binary_rows, is_text, text_bytes, text_column
+from unskew.core.errors import RowError, UnskewError
+from unskew.domains.karel.language import rows as texts
+from unskew.domains.karel.language import tokens
+from unskew.domains.karel.language.compiler import FINE, compile_programs
+from unskew.domains.karel.running.interpreter import run
 from unskew.domains.karel.world import BYTES
-from unskew.errors import RowError, UnskewError
 
 if TYPE_CHECKING:
     import pyarrow as pa

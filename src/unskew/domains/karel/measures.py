@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.compiled import compiled_inner
-from unskew.domains.karel import tokens as t
+from unskew.core.compiled import compiled_inner
+from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.world import CELLS, HEIGHT, WALL, WIDTH
 
 # Of a program: tokens, statements, actions, moves, marker actions, constructs, the depth of the

@@ -7,13 +7,13 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.batch import Batch
-from unskew.domains.karel import tokens as t
+from unskew.core.batch import Batch
+from unskew.core.recipe import Recipe
+from unskew.core.rng import stream
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM, program_column
-from unskew.domains.karel.problems import problems
+from unskew.domains.karel.formats.problems import problems
+from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.sources import action_programs
-from unskew.recipe import Recipe
-from unskew.streams import stream
 
 ORIGINAL_ROWS = {"train": 1_116_854, "val": 2_500, "test": 2_500}
 NARROW = ((0.05, 0.85), (0.25, 0.65), (0.65, 0.25), (0.85, 0.05))  # r_wall, r_marker of table 1

@@ -15,22 +15,17 @@ from typing import Annotated, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.batch import Batch
-from unskew.domain import Choice, Range
+from unskew.core.batch import Batch
+from unskew.core.domain import Choice, Range
+from unskew.core.errors import RowError, UnskewError
+from unskew.core.source import Source
+from unskew.core.tally import DETAIL
 from unskew.domains.karel import measures
-from unskew.domains.karel import tokens as t
-from unskew.domains.karel.compiler import Code, compile_programs
 from unskew.domains.karel.examples import make_batch, program_rows
-from unskew.domains.karel.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
-from unskew.domains.karel.programs import (
-    FEW_WORLDS,
-    NO_WORLD,
-    NOT_COVERABLE,
-    Examples,
-    original_examples,
-    original_programs,
-)
-from unskew.domains.karel.sampling import (
+from unskew.domains.karel.language import tokens as t
+from unskew.domains.karel.language.compiler import Code, compile_programs
+from unskew.domains.karel.sampling.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
+from unskew.domains.karel.sampling.pairs import (
     CRASHES,
     FEW,
     MADE,
@@ -44,11 +39,16 @@ from unskew.domains.karel.sampling import (
     draw_pairs,
     pick_pairs,
 )
+from unskew.domains.karel.sampling.programs import (
+    FEW_WORLDS,
+    NO_WORLD,
+    NOT_COVERABLE,
+    Examples,
+    original_examples,
+    original_programs,
+)
+from unskew.domains.karel.sampling.worlds import NARROW_WORLDS, UNIFORM_WORLDS
 from unskew.domains.karel.world import BYTES
-from unskew.domains.karel.worlds import NARROW_WORLDS, UNIFORM_WORLDS
-from unskew.errors import RowError, UnskewError
-from unskew.source import Source
-from unskew.tally import DETAIL
 
 ANY, ALL = "any", "all"
 COUNTS = {"G": GEOMETRIC, "U": EVEN, "A": REVERSED, ANY: VARIED}

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.compiled import compiled_inner
-from unskew.errors import UnskewError
+from unskew.core.compiled import compiled_inner
+from unskew.core.errors import UnskewError
 
 SIDE, SMALLEST, MAX_MARKERS = 16, 2, 9
 CELLS = SIDE * SIDE

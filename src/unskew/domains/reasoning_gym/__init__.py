@@ -1,7 +1,8 @@
 """Tasks of the library reasoning-gym as sources, with seeds that are spawned, not added."""
 
-from unskew.domain import Domain
-from unskew.domains.reasoning_gym import examples, salient
+from unskew.core.domain import Domain
+from unskew.domains.reasoning_gym import examples
+from unskew.domains.reasoning_gym import variables as salient
 from unskew.domains.reasoning_gym.library import DOMAIN_NAME
 from unskew.domains.reasoning_gym.sources import Tasks
 

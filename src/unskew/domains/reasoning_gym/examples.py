@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.batch import Batch, Column, is_text
+from unskew.core.batch import Batch, Column, is_text
+from unskew.core.errors import UnskewError
 from unskew.domains.reasoning_gym.library import factory, quiet
-from unskew.errors import UnskewError
 
 QUESTION, ANSWER, METADATA = "question", "answer", "metadata"
 COLUMNS = (QUESTION, ANSWER, METADATA)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from unskew.errors import UnskewError
+from unskew.core.errors import UnskewError
 
 DOMAIN_NAME = "reasoning-gym"
 INSTALL = f"pip install 'unskew[{DOMAIN_NAME}]'"

@@ -13,7 +13,7 @@ from functools import cache
 from inspect import Parameter, Signature
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from unskew.domain import Choice, Range
+from unskew.core.domain import Choice, Range
 from unskew.domains.reasoning_gym.library import config_class, library_version
 
 VERSION = "version"

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from unskew.batch import Batch
+from unskew.core.batch import Batch
+from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.source import Source
 from unskew.domains.reasoning_gym import library
 from unskew.domains.reasoning_gym.examples import Row, as_batch, as_row
 from unskew.domains.reasoning_gym.settings import config_values, settings_of, signature_of
-from unskew.errors import HealthWarning, UnskewError
-from unskew.source import Source
 
 CHUNK = 1024  # some tasks take half a second an item
 IN_VAIN = 100  # items in a row that the library fails to make

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from unskew.experiments.karel.lab import Exam
-from unskew.experiments.karel.plan import Cell, Experiment, Table
-from unskew.experiments.karel.scales import Scale
-from unskew.experiments.karel.testing import ACTIONS, ORIGINAL
-from unskew.experiments.karel.trainings import regimes
+from unskew.experiments.karel.lab.lab import Exam
+from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.scales import Scale
+from unskew.experiments.karel.lab.test_sets import ACTIONS, ORIGINAL
+from unskew.experiments.karel.lab.trainings import regimes
 
 LENGTHS = range(1, 9)
 BASELINE = (16.00, 30.00, 44.24, 52.88, 56.56, 66.94, 67.16, 73.06)

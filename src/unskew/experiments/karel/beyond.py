@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from unskew.experiments.karel.lab import Exam
-from unskew.experiments.karel.plan import FIRST_CONSISTENT, Cell, Experiment, Table
-from unskew.experiments.karel.scales import Scale
-from unskew.experiments.karel.testing import (
+from unskew.experiments.karel.lab.lab import Exam
+from unskew.experiments.karel.lab.plan import FIRST_CONSISTENT, Cell, Experiment, Table
+from unskew.experiments.karel.lab.scales import Scale
+from unskew.experiments.karel.lab.test_sets import (
     ACTIONS,
     COVERED,
     NESTED,

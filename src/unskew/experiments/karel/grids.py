@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from unskew.experiments.karel.lab import Exam
-from unskew.experiments.karel.plan import Cell, Experiment, Table
-from unskew.experiments.karel.scales import Scale
-from unskew.experiments.karel.testing import ORIGINAL, UNIFORM
+from unskew.experiments.karel.lab.lab import Exam
+from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.scales import Scale
+from unskew.experiments.karel.lab.test_sets import ORIGINAL, UNIFORM
 
 MODELS = ("baseline", "baseline, 1 to 5 pairs", "uniform")
 SHOWN = range(1, 6)

@@ -5,11 +5,11 @@ The paper's uniform model is trained with 1 to 5 pairs shown (section 5.1).
 
 from __future__ import annotations
 
-from unskew.experiments.karel.lab import Exam
-from unskew.experiments.karel.plan import Cell, Experiment, Table
-from unskew.experiments.karel.scales import Scale
-from unskew.experiments.karel.testing import ORIGINAL, UNIFORM, narrow_names
-from unskew.experiments.karel.trainings import regimes
+from unskew.experiments.karel.lab.lab import Exam
+from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.scales import Scale
+from unskew.experiments.karel.lab.test_sets import ORIGINAL, UNIFORM, narrow_names
+from unskew.experiments.karel.lab.trainings import regimes
 
 # Table 1; r_wall-r_marker-counts.
 BASELINE = {

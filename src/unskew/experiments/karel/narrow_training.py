@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unskew.experiments.karel.lab import Exam
-from unskew.experiments.karel.plan import Cell, Experiment, Table
-from unskew.experiments.karel.scales import Scale
-from unskew.experiments.karel.testing import ORIGINAL, narrow_names
+from unskew.experiments.karel.lab.lab import Exam
+from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.scales import Scale
+from unskew.experiments.karel.lab.test_sets import ORIGINAL, narrow_names
 
 RANGES = (
     "The paper's section 5.4: each narrow model solves 60 to 70 % of its own distribution, the "

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from unskew.experiments.karel.lab import Exam
-from unskew.experiments.karel.plan import Cell, Experiment, Table
-from unskew.experiments.karel.scales import Scale
-from unskew.experiments.karel.testing import COVERED, NESTED
-from unskew.experiments.karel.trainings import regimes
+from unskew.experiments.karel.lab.lab import Exam
+from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.scales import Scale
+from unskew.experiments.karel.lab.test_sets import COVERED, NESTED
+from unskew.experiments.karel.lab.trainings import regimes
 
 PAPER = {"while-in-while": 0.64, "while-in-if": 2.23}
 MODELS = (

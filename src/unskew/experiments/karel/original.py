@@ -5,11 +5,11 @@ The paper: "73.52 % generalization accuracy" on the one, 27.9 % on the other.
 
 from __future__ import annotations
 
-from unskew.experiments.karel.lab import Exam
-from unskew.experiments.karel.plan import FIRST_CONSISTENT, GENERALIZES, Cell, Experiment, Table
-from unskew.experiments.karel.scales import Scale
-from unskew.experiments.karel.testing import ORIGINAL, UNIFORM
-from unskew.experiments.karel.trainings import regimes
+from unskew.experiments.karel.lab.lab import Exam
+from unskew.experiments.karel.lab.plan import FIRST_CONSISTENT, GENERALIZES, Cell, Experiment, Table
+from unskew.experiments.karel.lab.scales import Scale
+from unskew.experiments.karel.lab.test_sets import ORIGINAL, UNIFORM
+from unskew.experiments.karel.lab.trainings import regimes
 
 PAPER = {ORIGINAL: 73.52, UNIFORM: 27.9}
 COLUMNS = {ORIGINAL: "original test set", UNIFORM: "same programs, uniform worlds"}

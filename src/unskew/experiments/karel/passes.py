@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from unskew.experiments.karel.lab import Exam
-from unskew.experiments.karel.plan import Cell, Experiment, Table
-from unskew.experiments.karel.scales import Scale
-from unskew.experiments.karel.testing import ORIGINAL, UNIFORM, narrow_names
+from unskew.experiments.karel.lab.lab import Exam
+from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.scales import Scale
+from unskew.experiments.karel.lab.test_sets import ORIGINAL, UNIFORM, narrow_names
 
 FIGURE = "Generalization by size of the training set at equal compute"
 KINDS = {"msr": "trained on worlds like the original's", "uniform": "trained on uniform worlds"}

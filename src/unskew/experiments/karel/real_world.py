@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from unskew.domains.karel.problems import problems
-from unskew.experiments.karel.lab import Exam
-from unskew.experiments.karel.plan import GENERALIZES, Cell, Experiment, Table
-from unskew.experiments.karel.scales import Scale
-from unskew.experiments.karel.testing import PROBLEMS
+from unskew.domains.karel.formats.problems import problems
+from unskew.experiments.karel.lab.lab import Exam
+from unskew.experiments.karel.lab.plan import GENERALIZES, Cell, Experiment, Table
+from unskew.experiments.karel.lab.scales import Scale
+from unskew.experiments.karel.lab.test_sets import PROBLEMS
 
 PAPER = {
     "baseline": 4,

@@ -1,0 +1,1 @@
+"""How skewed data is, and how that is shown."""

@@ -1,0 +1,72 @@
+"""What was found, drawn: tables in a terminal, pictures, and a page that needs no network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unskew.core.errors import UnskewError
+from unskew.io.files import check_writable, write_bytes, write_text
+
+if TYPE_CHECKING:
+    from unskew.audits.audit import Audit, Comparison
+
+PICTURES = (".png", ".svg")
+SUFFIXES = (*PICTURES, ".html")
+SCALE = 2
+
+
+def write_picture(result: Audit | Comparison, path: str | Path) -> Path:
+    """Write a result as .png, .svg or a self-contained .html page; return where."""
+    path = Path(path)
+    _check_suffix(path, SUFFIXES)
+    if path.suffix.lower() == ".html":
+        from unskew.audits.report.page import page
+
+        write_text(path, page(result))
+        return path
+    return write_chart(_side_by_side(result), path)
+
+
+def write_chart(spec: dict[str, Any], path: str | Path) -> Path:
+    """Draw a Vega-Lite specification as .png or .svg; return where."""
+    import vl_convert
+
+    from unskew.audits.report.charts import theme
+
+    path = Path(path)
+    _check_suffix(path, PICTURES)
+    look = theme(dark=False) | {"background": "white"}
+    if path.suffix.lower() == ".svg":
+        picture: bytes = vl_convert.vegalite_to_svg(spec, config=look).encode()
+    else:
+        picture = vl_convert.vegalite_to_png(spec, scale=SCALE, config=look)
+    write_bytes(path, picture)
+    return path
+
+
+def _side_by_side(result: Audit | Comparison) -> dict[str, Any]:
+    from unskew.audits.audit import Audit
+    from unskew.audits.report import words
+    from unskew.audits.report.charts import charts, page_of_charts
+
+    if isinstance(result, Audit):
+        sides = [("", result)]
+    else:
+        sides = [("before: ", result.before), ("after: ", result.after)]
+    facts = [f"{side}{words.shown(audit.label, 80)}: {words.facts(audit)}" for side, audit in sides]
+    return page_of_charts(charts(result), title=["unskew", *facts])
+
+
+def check_picture(path: Path, *, page: bool) -> None:
+    """Say before the work, not after it, that a picture cannot be written."""
+    _check_suffix(path, SUFFIXES if page else PICTURES)
+    check_writable(path)
+
+
+def _check_suffix(path: Path, allowed: tuple[str, ...]) -> None:
+    if path.suffix.lower() not in allowed:
+        raise UnskewError(
+            f"{path} has the suffix {path.suffix!r}; allowed are {', '.join(allowed)}: "
+            "rename the file"
+        )

@@ -1,0 +1,1 @@
+"""Which examples to keep, and what that costs."""

@@ -1,0 +1,93 @@
+"""Values of a salient variable to codes 0..k−1, over a declared support or one that grows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.core.errors import UnskewError
+from unskew.core.variable import SalientVariable, Values, check_support
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+MAX_VALUES = 100_000  # past this a variable is an identifier, not a feature
+_MAX_SPAN = 1 << 20  # integers this far apart are looked up in a table, not in a dict
+
+
+class Codebook:
+    """The values of one variable, numbered in the order declared or first seen."""
+
+    def __init__(self, variable: SalientVariable) -> None:
+        """Start from the declared support, or from nothing."""
+        self.name = variable.name
+        self._variable = variable
+        self.declared = variable.support is not None
+        self.values: list[Hashable] = []
+        self._codes: dict[Hashable, int] = {}
+        self._low = 0
+        self._table: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        for value in variable.support or ():
+            self._add(value)
+
+    def learn(self, values: Iterable[Hashable]) -> None:
+        """Number values in this order, those that are known already excepted."""
+        for value in values:
+            self._code(value)
+
+    def encode(self, values: Values) -> NDArray[np.int64]:
+        """Return the code of each value; unseen ones join a support that grows."""
+        if len(values) and values.dtype.kind in "iu":
+            low, high = int(values.min()), int(values.max())
+            span = max(high, self._high()) - min(low, self._low) + 1
+            if span <= _MAX_SPAN:
+                return self._encode_integers(values.astype(np.int64, copy=False), low, high)
+        if values.dtype.kind == "O":
+            return np.fromiter(map(self._code, values.tolist()), np.int64, len(values))
+        unique, inverse = np.unique(values, return_inverse=True)
+        codes = np.fromiter(map(self._code, unique.tolist()), np.int64, len(unique))
+        found: NDArray[np.int64] = codes[inverse]
+        return found
+
+    def _encode_integers(self, values: Values, low: int, high: int) -> NDArray[np.int64]:
+        if low < self._low or high > self._high():
+            self._widen(min(low, self._low), max(high, self._high()))
+        codes: NDArray[np.int64] = self._table[values - self._low]
+        if codes.min() < 0:
+            for value in np.unique(values[codes < 0]).tolist():
+                self._table[value - self._low] = self._code(value)
+            codes = self._table[values - self._low]
+        return codes
+
+    def _high(self) -> int:
+        return self._low + len(self._table) - 1
+
+    def _widen(self, low: int, high: int) -> None:
+        table = np.full(high - low + 1, -1, dtype=np.int64)
+        table[self._low - low : self._low - low + len(self._table)] = self._table
+        self._low, self._table = low, table
+
+    def _code(self, value: Hashable) -> int:
+        code = self._codes.get(value)
+        if code is not None:
+            return code
+        if isinstance(value, float) and math.isnan(value):  # it would join X at every draw
+            raise UnskewError(
+                f"variable {self.name!r} gave nan; measure a number or a name instead"
+            )
+        if self.declared:
+            check_support(self._variable, [value])
+        return self._add(value)
+
+    def _add(self, value: Hashable) -> int:
+        if len(self.values) >= MAX_VALUES:
+            raise UnskewError(
+                f"variable {self.name!r} has more than {MAX_VALUES} values (the last was "
+                f"{value!r}); clip, round or bin it"
+            )
+        self._codes[value] = len(self.values)
+        self.values.append(value)
+        return len(self.values) - 1

@@ -1,0 +1,1 @@
+"""What everything stands on: examples, sources, variables, recipes, errors."""

@@ -1,0 +1,246 @@
+"""Recipes: the only configuration of generation. JSON, hashed; a dataset is a recipe run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from unskew.balance.theory import EPSILONS
+from unskew.core.errors import UnskewError, check_range, unknown
+from unskew.io.files import parse_json
+
+if TYPE_CHECKING:
+    from unskew.io.location import Place
+
+VERSION = 1
+# Whose names may be opened: True, all of them; False, none; or the names that a person gave.
+Trust: TypeAlias = bool | Collection[str]
+MOST_SHARDS = 1_000_000  # each is a file with a number in its name
+_KINDS: dict[str, tuple[type, ...]] = {
+    "source": (str,),
+    "n": (Integral,),
+    "parameters": (Mapping,),
+    "homogenize": (tuple,),
+    "epsilon": (Real,),
+    "seed": (Integral,),
+    "shard_size": (Integral,),
+    "given": (str,),
+    "splits": (Mapping,),
+    "exclude": (tuple,),
+    "distinct": (bool,),
+}
+_OPTIONAL = ("given", "splits", "exclude", "distinct")  # not written where they are empty
+_WORDS: dict[type, str] = {
+    str: "a text",
+    Integral: "a whole number",
+    Mapping: "names with values",
+    tuple: "a list of names",
+    Real: "a number",
+    bool: "true or false",
+}
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One shard of a recipe: the ``index``-th of its split's ``of``, and its examples."""
+
+    split: str
+    index: int
+    of: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What to draw, how to homogenize it, and how much of it to keep.
+
+    Each shard of ``shard_size`` kept examples runs SampledHomogenize on its own, from its own
+    streams; one shard is the paper's procedure exactly. ``given`` names a recipe, a table or a
+    dataset whose first ``n`` examples are made anew (the same programs, new worlds); those of
+    which nothing can be made are left out.
+
+    ``splits`` are names with numbers of examples, ``n`` in all. Which split an example may be in
+    is decided by the content of its key (a program, an expression), so no key is in two of them.
+    Keys of the datasets or recipes in ``exclude`` are left out; ``distinct`` leaves out keys that
+    came before, and with them rows: there may be fewer than ``n``.
+
+    A recipe may name code (``my_module:draw``), files and addresses. ``trusted`` lists the names
+    that may be imported or opened. It is None, which means all, where a person wrote the recipe or
+    named its file. The recipe of a dataset is data, so nothing in it is trusted unless a person
+    says so. ``trusted`` is never written, and not part of what a recipe is.
+    """
+
+    source: str
+    n: int
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    homogenize: tuple[str, ...] = ()
+    epsilon: float = 0.025
+    seed: int = 0
+    shard_size: int = 1 << 16
+    given: str = ""
+    splits: Mapping[str, int] = field(default_factory=dict)
+    exclude: tuple[str, ...] = ()
+    distinct: bool = False
+    trusted: frozenset[str] | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be run."""
+        for name, kinds in _KINDS.items():
+            value: Any = getattr(self, name)
+            if (isinstance(value, bool) and kinds[0] is not bool) or not isinstance(value, kinds):
+                raise UnskewError(f"recipe {name} is {value!r}; give {_WORDS[kinds[0]]}")
+            if kinds[0] is Integral:  # NumPy's numbers are no JSON
+                object.__setattr__(self, name, int(getattr(self, name)))
+            elif kinds[0] is Real and not isinstance(value, (int, float)):
+                object.__setattr__(self, name, float(getattr(self, name)))
+        for name in ("homogenize", "exclude"):
+            if not all(isinstance(entry, str) for entry in getattr(self, name)):
+                raise UnskewError(f"recipe {name} is {getattr(self, name)!r}; give a list of names")
+        self._check_splits()
+        # In one order, whatever the order they were named in: the same recipe, the same bytes.
+        object.__setattr__(self, "splits", dict(sorted(self.splits.items())))
+        check_range("n", self.n, 1, step="ask for at least one example")
+        check_range("epsilon", self.epsilon, 0, step=EPSILONS)
+        check_range("seed", self.seed, 0)
+        check_range("shard_size", self.shard_size, 1)
+        if self.shards > MOST_SHARDS:
+            raise UnskewError(
+                f"recipe has {self.shards} shards; allowed are {MOST_SHARDS}: raise shard_size "
+                f"({self.shard_size})"
+            )
+        if self.given and self.homogenize:
+            raise UnskewError(
+                f"recipe takes given examples ({self.given}) and homogenizes; make them first, "
+                "then homogenize a source of them"
+            )
+
+    def _check_splits(self) -> None:
+        for split, rows in self.splits.items():
+            if not (isinstance(split, str) and re.fullmatch(r"[A-Za-z]\w*", split)):
+                raise UnskewError(
+                    f"recipe splits has {split!r}; name them with letters, digits and _"
+                )
+            if isinstance(rows, bool) or not isinstance(rows, int):
+                raise UnskewError(f"recipe split {split!r} is {rows!r}; give a whole number")
+            check_range(f"split {split}", rows, 1, step="ask for at least one example")
+        if self.splits and sum(self.splits.values()) != self.n:
+            raise UnskewError(
+                f"recipe n is {self.n}, but its splits have {sum(self.splits.values())}; "
+                "make them equal"
+            )
+        if self.splits and self.given:
+            raise UnskewError(
+                f"recipe takes given examples ({self.given}), which have their splits; leave "
+                "splits out"
+            )
+
+    def trusts(self, name: str) -> bool:
+        """Say whether a name in the recipe may be imported or opened."""
+        return self.trusted is None or name in self.trusted
+
+    @property
+    def summary(self) -> str:
+        """What it makes, in a line."""
+        settings = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
+        text = f"{self.n:,} of {self.source}" + (f" ({settings})" if settings else "")
+        return f"{text}, programs of {self.given}" if self.given else text
+
+    @property
+    def shards(self) -> int:
+        """Number of shards."""
+        return sum(-(-rows // self.shard_size) for rows in self.rows_of_splits.values())
+
+    @property
+    def rows_of_splits(self) -> Mapping[str, int]:
+        """The splits; all is training data where none are named."""
+        return self.splits or {"train": self.n}
+
+    def shard_at(self, number: int) -> Shard:
+        """Return a shard by its number: those of the first split come first."""
+        left = number
+        for split, rows in self.rows_of_splits.items():
+            of = -(-rows // self.shard_size)
+            if left < of:
+                return Shard(split, left, of, min(self.shard_size, rows - left * self.shard_size))
+            left -= of
+        raise UnskewError(f"shard is {number}; the recipe has {self.shards}")
+
+    def shard_rows(self, number: int) -> int:
+        """Return how many examples a shard keeps: all but the last of a split are full."""
+        return self.shard_at(number).rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; ``from_dict`` reads it back."""
+        data = {"unskew_recipe": VERSION, **facts_of(self)}
+        data |= {name: list(data[name]) for name in ("homogenize", "exclude")}
+        for name in _OPTIONAL:
+            if not data[name]:
+                del data[name]
+        return data
+
+    def to_json(self) -> str:
+        """Return the canonical text: the same recipe, the same bytes."""
+        return json.dumps(self.to_dict(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+    @property
+    def hash(self) -> str:
+        """A name for the recipe: sixteen hexadecimal digits of its canonical text."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], trust: Trust = True) -> Recipe:
+        """Read a recipe; a field that is not known is refused, not ignored."""
+        given = dict(data)
+        version = given.pop("unskew_recipe", None)
+        if version != VERSION:
+            newer = type(version) is int and version > VERSION
+            raise UnskewError(
+                f"recipe version is {version!r}; this unskew reads version {VERSION}: "
+                + ("update unskew" if newer else f"set unskew_recipe to {VERSION}")
+            )
+        known = list(_KINDS)
+        for name in given:
+            if name not in known:
+                raise unknown("recipe field", name, known)
+        for name in ("source", "n"):
+            if name not in given:
+                raise UnskewError(f"recipe has no {name!r}; add it")
+        for name in ("homogenize", "exclude"):
+            if isinstance(given.get(name), list):
+                given[name] = tuple(given[name])
+        return cls(**given, trusted=trusted_names(trust))
+
+    @classmethod
+    def read(cls, path: Place, trust: Trust = True) -> Recipe:
+        """Read a recipe file; give ``trust=False`` for a file that came with somebody's data."""
+        try:
+            data = parse_json(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise UnskewError(
+                f"recipe {path} cannot be read ({reason}); check the path and its permissions"
+            ) from error
+        except ValueError as error:
+            raise UnskewError(
+                f"recipe {path} cannot be read ({error}); mend it, or begin with a recipe.json"
+            ) from error
+        if not isinstance(data, dict):
+            raise UnskewError(f"recipe {path} is no JSON object; start from a recipe.json")
+        return cls.from_dict(data, trust)
+
+
+def facts_of(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass as plain data, without whom a recipe in it trusts."""
+    return asdict(record, dict_factory=lambda pairs: {k: v for k, v in pairs if k != "trusted"})
+
+
+def trusted_names(trust: Trust) -> frozenset[str] | None:
+    """Return the names that may be opened; None means all."""
+    if isinstance(trust, bool):
+        return None if trust else frozenset()
+    return frozenset([trust] if isinstance(trust, str) else trust)

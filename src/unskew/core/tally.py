@@ -1,0 +1,141 @@
+"""What happened to the draws: counts by reason, histograms by variable; tallies add."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from unskew.core.errors import UnskewError, brief
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+_AGAIN = "the file was altered: make it again"
+
+DETAIL = " · "  # in a reason: what follows says more of what stands before, and is counted there
+
+
+@dataclass
+class Tally:
+    """Counts over draws.
+
+    ``dropped`` counts what was thrown away because it was not valid or, though valid, not for
+    this split or dataset (``keys.not_wanted``), by reason. It is kept
+    apart from ``drawn - kept``, what homogenizing threw away: mixing them would hide a bias.
+    """
+
+    drawn: int = 0
+    kept: int = 0
+    dropped: Counter[str] = field(default_factory=Counter)
+    drawn_values: dict[str, Counter[Hashable]] = field(default_factory=dict)
+    kept_values: dict[str, Counter[Hashable]] = field(default_factory=dict)
+
+    @property
+    def cost(self) -> float:
+        """Draws per kept example; infinite while nothing has been kept."""
+        return self.drawn / self.kept if self.kept else float("inf")
+
+    def __add__(self, other: Tally) -> Tally:
+        """Add two tallies; neither is changed."""
+        return Tally(
+            self.drawn + other.drawn,
+            self.kept + other.kept,
+            self.dropped + other.dropped,
+            _add(self.drawn_values, other.drawn_values),
+            _add(self.kept_values, other.kept_values),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; histograms are lists of [value, drawn, kept] in order of value."""
+        return {
+            "drawn": self.drawn,
+            "kept": self.kept,
+            "dropped": dict(sorted(self.dropped.items())),
+            "values": {
+                name: [
+                    [plain(value), count, self.kept_values.get(name, Counter())[value]]
+                    for value, count in sorted(counts.items(), key=_order)
+                ]
+                for name, counts in sorted(self.drawn_values.items())
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Tally:
+        """Read what ``to_dict`` wrote; refuse anything else, for a file may have been altered."""
+        tally = cls(_count(data, "drawn"), _count(data, "kept"))
+        dropped = _names(data, "dropped")
+        tally.dropped = Counter({reason: _count(dropped, reason) for reason in dropped})
+        for name, rows in _names(data, "values").items():
+            frozen = _histogram(name, rows)
+            tally.drawn_values[name] = Counter({value: drawn for value, drawn, _ in frozen})
+            tally.kept_values[name] = Counter({value: kept for value, _, kept in frozen if kept})
+        return tally
+
+
+def plain(value: Hashable) -> Any:
+    """Return a value that JSON can hold: numbers, texts and tuples as they are, else as text."""
+    if isinstance(value, (tuple, list)):
+        return [plain(part) for part in value]
+    if value is None or isinstance(value, (str, int)):
+        return value
+    return value if isinstance(value, float) and math.isfinite(value) else str(value)
+
+
+def noted(value: Hashable) -> Hashable:
+    """Return a value as ``from_dict`` reads it back."""
+    return _hashable(plain(value))
+
+
+def _add(
+    left: dict[str, Counter[Hashable]], right: dict[str, Counter[Hashable]]
+) -> dict[str, Counter[Hashable]]:
+    total = {name: counts.copy() for name, counts in left.items()}
+    for name, counts in right.items():
+        total.setdefault(name, Counter()).update(counts)  # unlike +, this keeps zeros
+    return total
+
+
+def _count(data: Mapping[str, Any], name: str) -> int:
+    value = data.get(name)
+    if type(value) is not int or value < 0:
+        raise UnskewError(f"the tally has {name} = {brief(value)}, which is no count; {_AGAIN}")
+    return value
+
+
+def _names(data: Any, name: str) -> dict[str, Any]:
+    found = data.get(name) if isinstance(data, dict) else None
+    if not isinstance(found, dict):
+        raise UnskewError(f"the tally has {name} = {brief(found)}, not names with values; {_AGAIN}")
+    return found
+
+
+def _histogram(name: str, rows: Any) -> list[tuple[Hashable, int, int]]:
+    """Read rows of value, drawn and kept."""
+    frozen = []
+    for number, row in enumerate(rows if isinstance(rows, list) else [rows]):
+        value, *counts = row if isinstance(row, list) and row else [None]
+        whole = [count for count in counts if type(count) is int and count >= 0]
+        if len(counts) != 2 or len(whole) != 2 or _has_dict(value):
+            raise UnskewError(
+                f"the tally of {name!r} has {brief(row)} in row {number + 1}, not a value and two "
+                f"counts; {_AGAIN}"
+            )
+        frozen.append((_hashable(value), whole[0], whole[1]))
+    return frozen
+
+
+def _has_dict(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(map(_has_dict, value)))
+
+
+def _order(item: tuple[Any, int]) -> tuple[int, Any]:
+    value = item[0]
+    number = isinstance(value, (int, float))
+    return (0, value) if number else (1, str(value))
+
+
+def _hashable(value: Any) -> Hashable:
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value

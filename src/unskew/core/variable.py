@@ -1,0 +1,281 @@
+"""Salient variables (the paper's ν: S → X): what is measured of an example, and over which X.
+
+A plain function ``example -> value`` is a variable. ``over``, ``clip``, ``bins`` and
+``round_to`` make a new variable from a function or from another variable.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.core.batch import Batch
+from unskew.core.errors import UnskewError, brief, check_range
+from unskew.core.usercode import own_code, place_of, raised
+
+Values: TypeAlias = NDArray[Any]  # one value a row: numbers, or Python objects
+_EXACT = 2**53  # whole numbers up to here are themselves as floats too
+
+
+@dataclass(frozen=True)
+class SalientVariable:
+    """A name, how to measure a batch, and the finite set X of its values.
+
+    ``support`` is X where it is declared; ``None`` means that X is what has been seen so far.
+    """
+
+    name: str
+    measure: Callable[[Batch], Values]
+    support: tuple[Hashable, ...] | None = None
+    doc: str = ""
+    parts: tuple[SalientVariable, ...] = ()  # of a joint variable, whose values are tuples
+    edges: tuple[float, ...] = ()  # of bins that an audit chose; see the module binning
+
+
+Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable]
+By: TypeAlias = Variable | Mapping[str, Variable] | Sequence[Variable]
+
+
+def as_variable(variable: Variable, name: str | None = None) -> SalientVariable:
+    """Take a variable as it is, or wrap a plain function ``example -> value``."""
+    if isinstance(variable, SalientVariable):
+        return replace(_own_errors(variable), name=name or variable.name)
+    if not callable(variable):
+        raise UnskewError(
+            f"variable {name or ''} is {variable!r}; pass a function example -> value"
+        )
+    label = name or str(getattr(variable, "__name__", type(variable).__name__))
+    return SalientVariable(label, lambda batch: _measure_rows(label, variable, batch))
+
+
+def _own_errors(variable: SalientVariable) -> SalientVariable:
+    """Return a variable whose errors are one line, where its ``measure`` is a user's own."""
+    if not place_of(variable.measure):
+        return variable
+    what, measure = f"variable {variable.name!r}", variable.measure
+
+    def measured(batch: Batch) -> Values:
+        with own_code(what, "mend its measure(batch)"):
+            values = measure(batch)
+        if not isinstance(values, np.ndarray) or values.shape != (len(batch),):
+            raise UnskewError(
+                f"{what} ({place_of(measure)}) returned {brief(values)}; measure(batch) returns "
+                "an array with one value for each example"
+            )
+        return values
+
+    return replace(variable, measure=measured)
+
+
+def as_variables(by: By) -> tuple[SalientVariable, ...]:
+    """Read ``by=``: one variable, a mapping from names to variables, or a sequence of them."""
+    if isinstance(by, SalientVariable) or callable(by):
+        variables = [as_variable(by)]
+    elif isinstance(by, Mapping):
+        variables = [as_variable(variable, name) for name, variable in by.items()]
+    elif isinstance(by, Sequence) and not isinstance(by, str):
+        variables = [as_variable(variable) for variable in by]
+    else:
+        raise UnskewError(f"by is {by!r}; pass a function, a variable, or a dict of them by name")
+    names = [variable.name for variable in variables]
+    if len(set(names)) != len(names):
+        raise UnskewError(f"variables share a name: {names}; name each in a dict")
+    if not variables:
+        raise UnskewError("by is empty; name at least one variable")
+    return tuple(variables)
+
+
+def over(variable: Variable, support: Sequence[Hashable]) -> SalientVariable:
+    """Declare X: homogenizing aims at every value in it, and a value outside it is an error."""
+    made = as_variable(variable)
+    try:
+        values = tuple(dict.fromkeys(support))
+    except TypeError as error:
+        raise UnskewError(
+            f"the support of {made.name!r} cannot be read ({error}); give numbers, texts or tuples"
+        ) from error
+    if not values:
+        raise UnskewError(f"the support of {made.name!r} is empty; declare at least one value")
+    return replace(made, support=values)
+
+
+def clip(variable: Variable, low: float, high: float) -> SalientVariable:
+    """Count values below ``low`` as ``low`` and values above ``high`` as ``high``."""
+    numbers = isinstance(low, Real) and isinstance(high, Real)
+    if not (numbers and low <= high):
+        raise UnskewError(f"clip from {low!r} to {high!r} is empty; give low <= high")
+    return _mapped(as_variable(variable), "clip", lambda values: np.clip(values, low, high))
+
+
+def round_to(variable: Variable, step: float) -> SalientVariable:
+    """Round to the nearest multiple of ``step``, halves up."""
+    check_range("step", step, math.ulp(0.0), sys.float_info.max, step="give a positive step")
+
+    def rounded(values: Values) -> Values:
+        if isinstance(step, int) and step < 2**62 and values.dtype.kind in "iu":
+            rest = values % step
+            nearest: Values = values - rest + np.where(2 * rest >= step, step, 0)
+            return nearest
+        return np.floor(values / float(step) + 0.5) * float(step)
+
+    return _mapped(as_variable(variable), "round_to", rounded)
+
+
+def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
+    """Sort numbers into the intervals between ``edges``; X is every interval.
+
+    ``[0, 1, 5]`` makes "< 0", "[0, 1)", "[1, 5)" and "≥ 5".
+    """
+    try:
+        cuts = np.asarray(edges, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise UnskewError(f"edges are {brief(edges)}; give a list of numbers") from None
+    if len(cuts) == 0 or np.isnan(cuts).any() or not np.all(np.diff(cuts) > 0):
+        raise UnskewError(f"edges are {list(edges)}; give at least one, each above the last")
+    labels = np.array(interval_labels(cuts.tolist()), dtype=object)
+    made = as_variable(variable)
+
+    def binned(batch: Batch) -> Values:
+        values = _numbers(made.name, "bins", made.measure(batch))
+        if values.dtype.kind == "f" and np.isnan(values).any():
+            raise UnskewError(f"variable {made.name!r} gave nan, which is in no bin; give a number")
+        found: Values = labels[np.searchsorted(cuts, values, side="right")]
+        return found
+
+    return replace(made, measure=binned, support=tuple(labels.tolist()))
+
+
+def interval_labels(edges: Sequence[float]) -> list[str]:
+    """Name the intervals below, between and above ``edges``."""
+    names = [repr(edge).removesuffix(".0") for edge in edges]
+    inner = [f"[{low}, {high})" for low, high in pairwise(names)]
+    return [f"< {names[0]}", *inner, f"≥ {names[-1]}"]
+
+
+def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
+    """Combine several variables into one whose values are tuples; X is the tuples seen.
+
+    The product of the supports would hold combinations that cannot occur, and each of those
+    makes homogenizing dearer without making it better.
+    """
+    if len(variables) == 1:
+        return variables[0]
+
+    def tuples(batch: Batch) -> Values:
+        values = np.empty(len(batch), dtype=object)
+        columns = [variable.measure(batch).tolist() for variable in variables]
+        for variable, column in zip(variables, columns, strict=True):
+            check_support(variable, column)
+        for row, value in enumerate(zip(*columns, strict=True)):
+            values[row] = value
+        return values
+
+    name = " × ".join(variable.name for variable in variables)
+    return SalientVariable(name, tuples, parts=tuple(variables))
+
+
+def check_support(variable: SalientVariable, values: Iterable[Hashable]) -> None:
+    """Raise where a value lies outside a declared support."""
+    if variable.support is None:
+        return
+    outside = set(values).difference(variable.support)
+    if outside:
+        raise UnskewError(
+            f"variable {variable.name!r} gave {outside.pop()!r}, outside its declared support "
+            f"{describe(variable.support)}; declare it, or clip or bin the variable"
+        )
+
+
+def describe(values: Sequence[Hashable], most: int = 8) -> str:
+    """List values for a person, the middle of a long list left out."""
+    texts = [str(value) for value in values]
+    if len(texts) > most:
+        texts = [*texts[: most - 1], f"… ({len(texts) - most} more)", texts[-1]]
+    return ", ".join(texts)
+
+
+def many_values(values: Sequence[Hashable]) -> str:
+    """Say that a column has too many values for a histogram."""
+    seen, rows = len(set(values)), len(values)
+    return f"{seen:,} values in the first {rows:,} rows, too many for a histogram"
+
+
+def _mapped(
+    variable: SalientVariable, name: str, change: Callable[[Values], Values]
+) -> SalientVariable:
+    def measure(batch: Batch) -> Values:
+        return change(_numbers(variable.name, name, variable.measure(batch)))
+
+    support = variable.support
+    if support is not None:
+        changed = change(_numbers(variable.name, name, np.asarray(support)))
+        support = tuple(dict.fromkeys(changed.tolist()))
+    return replace(variable, measure=measure, support=support)
+
+
+def _numbers(variable: str, combinator: str, values: Values) -> Values:
+    if values.dtype.kind == "f":
+        return values
+    small = values.dtype.kind in "ib" or (values.dtype.kind == "u" and _fit(values))
+    if small:
+        return values.astype(np.int64, copy=False)
+    odd = [value for value in values.tolist() if not _is_number(value)]
+    kinds = " and ".join(sorted({type(value).__name__ for value in values.tolist()}))
+    gave = repr(odd[0]) if odd else f"values of {kinds}"
+    raise UnskewError(
+        f"{combinator} needs numbers, but variable {variable!r} gave {gave}; "
+        "measure numbers of one kind, or leave it out"
+    )
+
+
+def _fit(values: Values) -> bool:
+    return len(values) == 0 or int(values.max()) < 2**63
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, float) or (isinstance(value, int) and -(2**63) <= value < 2**63)
+
+
+def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) -> Values:
+    measured: list[Hashable] = []
+    for example in batch.examples():
+        try:
+            value = function(example)
+        except (Exception, SystemExit) as error:  # the user's own function may raise anything
+            raise UnskewError(
+                f"variable {name!r} raised {raised(error)}; "
+                f"make it return a value (example {brief(example)})"
+            ) from error
+        try:
+            hash(value)
+        except Exception as error:  # it may be of a user's own class
+            raise UnskewError(
+                f"variable {name!r} returned {brief(value)}, which cannot be hashed; "
+                f"return a number, a text or a tuple (example {brief(example)})"
+            ) from error
+        measured.append(value)
+    return as_values(measured)
+
+
+def as_values(measured: Sequence[Hashable]) -> Values:
+    """Pack measured values into an array: of numbers where all are, of objects otherwise."""
+    plain: list[Any] = [v.item() if isinstance(v, np.generic) else v for v in measured]
+    kinds = {type(value) for value in plain}
+    if kinds == {bool}:
+        return np.array(plain, dtype=np.bool_)
+    if kinds == {int} and all(-(2**63) <= value < 2**63 for value in plain):
+        return np.array(plain, dtype=np.int64)
+    if kinds <= {int, float} and all(abs(value) <= _EXACT for value in plain if type(value) is int):
+        return np.array(plain, dtype=np.float64)
+    values = np.empty(len(plain), dtype=object)
+    for row, value in enumerate(plain):
+        values[row] = value
+    return values

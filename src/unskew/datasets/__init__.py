@@ -1,0 +1,1 @@
+"""A recipe that has been run: making, checking, splitting and streaming its examples."""

@@ -1,0 +1,197 @@
+"""Data of others, homogenized: rows of a file or folder chosen so that a variable is more even."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.balance.allotment import (
+    allot,
+    choose,
+    epsilon_for,
+    most_possible,
+    target_shares,
+    within,
+)
+from unskew.balance.codebook import Codebook
+from unskew.balance.theory import EPSILONS
+from unskew.core.batch import Batch
+from unskew.core.errors import UnskewError, check_count, check_range
+from unskew.core.recipe import Trust
+from unskew.core.rng import stream
+from unskew.core.tally import Tally
+from unskew.core.variable import By, SalientVariable, joint
+from unskew.io.convert import check_apart, check_suffix, writer
+from unskew.io.files import check_writable
+from unskew.io.lookup import resolve
+from unskew.io.target import Target, column_names, open_target
+
+NAMED = 5  # values that an error names
+
+Advance = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """What was written: how many rows, of how many, and how often each value came."""
+
+    path: Path
+    rows: int
+    distinct: int  # rows of the pool that were taken, however often
+    possible: int  # that this ε allows without repeating any
+    tally: Tally  # drawn is the pool, kept is what was written
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        return {
+            "file": str(self.path),
+            "rows": self.rows,
+            "distinct": self.distinct,
+            "possible": self.possible,
+            "tally": self.tally.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """The code of every row, and how many rows have each value."""
+
+    name: str
+    values: Sequence[Hashable]
+    codes: NDArray[np.int32]
+    counts: NDArray[np.int64]
+
+
+def resample(
+    target: Any,
+    path: str | Path,
+    by: By | str | Sequence[str],
+    n: int | None = None,
+    *,
+    epsilon: float = 0.025,
+    seed: int = 0,
+    replacement: bool = False,
+    trust: Trust = False,
+    advance: Advance = lambda _: None,
+) -> Resampled:
+    """Write ``n`` examples of ``target`` in which ``by`` is closer to uniform; return the counts.
+
+    ``target`` is a Parquet or JSONL file, a folder of them, a dataset or a list of examples; it
+    is read twice, and never held in memory. ``by`` is what ``audit`` takes; several variables
+    are homogenized jointly. No example comes twice, and ``n`` left out is the most that this
+    ``epsilon`` allows. With ``replacement`` examples of rare values are repeated, as evenly as
+    can be, and ``n`` left out is as many as there are. Rows stay in the order of the data. Code
+    that a dataset names is imported only with ``trust``.
+    """
+    path = Path(path)
+    check_suffix(path)
+    check_range("epsilon", epsilon, 0, step=EPSILONS)
+    if n is not None:
+        check_count("n", n, "ask for at least one example")
+    opened = _open(target, trust)
+    write = writer(opened, path)
+    check_apart(target, path)
+    check_writable(path)
+    pool = _measure(opened, by, advance)
+    possible = most_possible(pool.counts, epsilon)
+    if n is None:
+        n = len(pool.codes) if replacement else possible
+    if n > possible and not replacement:
+        raise UnskewError(_say_too_few(opened.label, pool, n, possible, epsilon))
+    rng = stream(seed, "resample")
+    allotted = allot(pool.counts, n, epsilon, rng)
+    if not replacement:
+        allotted = within(allotted, pool.counts)
+    times = choose(pool.codes, allotted, rng)
+    rows = write(_taken(opened, times, advance))
+    return Resampled(path, rows, int((times > 0).sum()), possible, _tally(pool, times))
+
+
+def _open(target: Any, trust: Trust) -> Target:
+    if isinstance(target, Iterator):
+        raise UnskewError("the examples can be read only once; pass a list, a file or a folder")
+    opened = open_target(target, trust=trust)
+    if opened.endless:
+        raise UnskewError(
+            f"{opened.label} does not end, so it is no pool; homogenize it: unskew generate"
+        )
+    return opened
+
+
+def _measure(opened: Target, by: By | str | Sequence[str], advance: Advance) -> _Pool:
+    """Read everything once and keep the code of each row."""
+    variable: SalientVariable | None = None
+    codebook: Codebook | None = None
+    codes: list[NDArray[np.int32]] = []
+    for batch in opened.read(None):
+        if variable is None or codebook is None:
+            variable = joint(resolve(by, opened.domain, column_names(batch)))
+            codebook = Codebook(variable)
+        codes.append(codebook.encode(variable.measure(batch)).astype(np.int32))
+        advance(len(batch))
+    if variable is None or codebook is None:
+        raise UnskewError(f"{opened.label} gave no examples; there is nothing to resample")
+    return _without_gaps(variable.name, codebook.values, np.concatenate(codes))
+
+
+def _without_gaps(name: str, values: Sequence[Hashable], codes: NDArray[np.int32]) -> _Pool:
+    """Number only the values that are there: a declared one that is not cannot be taken."""
+    counts = np.bincount(codes, minlength=len(values))
+    there = np.flatnonzero(counts).tolist()
+    renumbered = np.zeros(len(values), dtype=np.int32)
+    renumbered[there] = np.arange(len(there))
+    return _Pool(name, [values[i] for i in there], renumbered[codes], counts[there])
+
+
+def _taken(opened: Target, times: NDArray[np.int64], advance: Advance) -> Iterator[Batch]:
+    """Read everything again and yield each row as often as it was chosen."""
+    start = 0
+    for batch in opened.read(None):
+        here = times[start : start + len(batch)]
+        if len(here) < len(batch):
+            break
+        start += len(batch)
+        rows = np.repeat(np.arange(len(batch)), here)
+        if len(rows):
+            yield batch.take(rows)
+        advance(len(batch))
+    if start < len(times):
+        raise UnskewError(f"{opened.label} changed while it was read; run the command again")
+
+
+def _tally(pool: _Pool, times: NDArray[np.int64]) -> Tally:
+    kept = np.bincount(pool.codes, weights=times).astype(np.int64)
+    tally = Tally(len(pool.codes), int(times.sum()))
+    tally.drawn_values[pool.name] = Counter(
+        dict(zip(pool.values, pool.counts.tolist(), strict=True))
+    )
+    tally.kept_values[pool.name] = +Counter(dict(zip(pool.values, kept.tolist(), strict=True)))
+    return tally
+
+
+def _say_too_few(label: str, pool: _Pool, n: int, possible: int, epsilon: float) -> str:
+    """Say what is possible, which values are too few, and what to do."""
+    size = len(pool.codes)
+    if n > size:
+        return (
+            f"n is {n}, but {label} has {size} examples, {possible} of them at epsilon "
+            f"{epsilon:g}; ask for at most {possible}, or allow repeats: --replacement"
+        )
+    needed = n * target_shares(pool.counts, epsilon)
+    short = np.flatnonzero(needed > pool.counts + 0.5).tolist()
+    short.sort(key=lambda x: pool.counts[x])
+    named = [f"{pool.values[x]} ({pool.counts[x]} of {needed[x]:.0f})" for x in short[:NAMED]]
+    more = f", … ({len(short) - NAMED} more values)" if len(short) > NAMED else ""
+    enough = epsilon_for(pool.counts, n)
+    raised = f"raise epsilon to {enough:g}, " if enough is not None else ""
+    return (
+        f"n is {n}, but {label} gives {possible} at epsilon {epsilon:g} without repeats: too few "
+        f"have {pool.name} = {', '.join(named)}{more}; ask for at most {possible}, {raised}"
+        "or allow repeats: --replacement"
+    )

@@ -1,0 +1,278 @@
+"""Endless streams of examples, in parts that never overlap, resumed exactly.
+
+A stream is blocks of examples, each drawn from a random stream of its own, so that any block can
+be made at any time by anyone. No randomness is used twice; a source of few examples gives the
+same ones again all the same. What homogenizing keeps is decided by a table of frequencies that
+is drawn once, before the first block, and then stays: a block never depends on another.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.balance.codebook import Codebook
+from unskew.balance.theory import acceptance, expected_cost
+from unskew.core.batch import Batch
+from unskew.core.errors import HealthWarning, UnskewError, check_count, check_range, check_whole
+from unskew.core.recipe import Recipe
+from unskew.core.repeatable import refuse_unrepeatable
+from unskew.core.rng import stream as generator
+from unskew.core.variable import describe, joint
+from unskew.datasets.generate import make
+from unskew.datasets.splits import not_wanted, restricted
+from unskew.io.lookup import is_own, recipe_source, recipe_variables
+
+BLOCK = 1024  # examples drawn at a time
+PILOT = 65_536  # examples whose frequencies decide what homogenizing keeps
+IN_VAIN = 1_000  # blocks in a row of which nothing is kept before giving up
+COST_LIMIT = 100  # draws per kept example above which there is a warning, as generate has it
+
+
+class Stream(Iterator[Any]):
+    """The examples of a recipe, for ever; its ``n`` does not count.
+
+    Of ``parts`` streams each takes every so many-th block, so together they are the whole and no
+    draw is in two of them. ``state`` is where one stands, ready for JSON; given back, it goes on
+    with the very next example.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        part: int = 0,
+        parts: int = 1,
+        state: Mapping[str, Any] | None = None,
+        *,
+        pilot: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Stand before the first example of a part, or where ``state`` says.
+
+        ``pilot`` is that of another stream of the recipe; it saves drawing one.
+        """
+        check_count("parts", parts, "have at least one")
+        check_whole("part", part, 0, "count parts from 0")
+        part, parts = int(part), int(parts)  # NumPy's are no JSON
+        check_range("part", part, 0, parts - 1, step="count parts from 0")
+        if recipe.given:
+            raise UnskewError(f"a stream never ends, but {recipe.given} does; leave given out")
+        if recipe.distinct:
+            raise UnskewError("a stream cannot remember for ever what came; leave distinct out")
+        if recipe.splits:
+            raise UnskewError(
+                "a stream has no splits; leave splits out, and exclude what it must not show"
+            )
+        self.recipe, self.part, self.parts = recipe, part, parts
+        source = recipe_source(recipe)
+        if is_own(source):
+            refuse_unrepeatable(source)
+        self._source = restricted(source, recipe, 0, make)
+        self._pilot = _Pilot(recipe, pilot or pilot_of(recipe)) if recipe.homogenize else None
+        self._block, self._row, self._yielded = part, 0, 0
+        self._examples: list[Any] | None = None  # of the block, once it is made
+        if state is not None:
+            self.load_state_dict(state)
+
+    def __next__(self) -> Any:
+        """Return the next example; there always is one."""
+        if self._examples is not None and self._row == len(self._examples):
+            self._go_on()
+        if self._examples is None:
+            self._examples = list(self._here().examples())
+        self._row += 1
+        self._yielded += 1
+        return self._examples[self._row - 1]
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield block after block, from where it stands, as columns."""
+        while True:
+            block = self._here()
+            rest = block.slice(self._row, len(block))
+            self._go_on()
+            self._yielded += len(rest)
+            yield rest
+
+    def _here(self) -> Batch:
+        """Return the block in which the next example stands."""
+        for _ in range(IN_VAIN):
+            block = self.block(self._block)
+            if self._row > len(block):
+                raise UnskewError(
+                    f"state has row {self._row} of block {self._block}, which has {len(block)}; "
+                    "give what state() returned"
+                )
+            if self._row < len(block):
+                return block
+            self._go_on()
+        raise UnskewError(
+            f"nothing kept in {IN_VAIN * BLOCK:,} draws at epsilon {self.recipe.epsilon:g}; "
+            "raise epsilon"
+        )
+
+    def _go_on(self) -> None:
+        self._block, self._row, self._examples = self._block + self.parts, 0, None
+
+    def state(self) -> dict[str, Any]:
+        """Return where the stream stands; ``examples`` is how many it has given so far."""
+        return {
+            "recipe": _of(self.recipe),
+            "part": self.part,
+            "parts": self.parts,
+            "block": self._block,
+            "row": self._row,
+            "examples": self._yielded,
+        }
+
+    state_dict = state  # by this name and the next, PyTorch's loaders ask for it
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where ``state`` says; refuse one of another part, or of another recipe."""
+        try:
+            numbers = [state[name] for name in ("part", "parts", "block", "row", "examples")]
+            recipe = state["recipe"]
+        except (KeyError, TypeError):
+            raise UnskewError(f"state is {state!r}; give what state() returned") from None
+        if not all(type(number) is int for number in numbers):
+            raise UnskewError(f"state is {state!r}; its numbers must be whole: give it unchanged")
+        part, parts, block, row, yielded = numbers
+        if recipe != _of(self.recipe):
+            raise UnskewError(
+                f"state is that of another recipe ({recipe}, not {_of(self.recipe)}); give each "
+                "recipe its own"
+            )
+        if (part, parts) != (self.part, self.parts):
+            raise UnskewError(
+                f"state is that of part {part} of {parts}, not of part {self.part} of "
+                f"{self.parts}; give each part its own"
+            )
+        if block < 0 or block % parts != part or not 0 <= row <= BLOCK or yielded < 0:
+            raise UnskewError(
+                f"state has row {row} of block {block}, where part {part} of {parts} never "
+                "stands; give what state() returned"
+            )
+        self._block, self._row, self._yielded, self._examples = block, row, yielded, None
+
+    def block(self, number: int) -> Batch:
+        """Return the examples that are kept of a block; the same whoever asks, and when."""
+        check_whole("block", number, 0, "count from 0")
+        recipe, number = self.recipe, int(number)
+        rng = generator(recipe.seed, recipe.source, "stream", number)
+        batch, _ = self._source.draw(rng, BLOCK)
+        if self._pilot is None:
+            return batch
+        chances = self._pilot.chances(batch)
+        accept = generator(recipe.seed, recipe.source, "stream accept", number)
+        return batch.filter(accept.random(len(batch)) < chances)
+
+    @property
+    def pilot(self) -> Mapping[str, Any] | None:
+        """Return the counts that decide what homogenizing keeps, ready for JSON."""
+        return self._pilot.counted if self._pilot is not None else None
+
+    def item(self, number: int) -> Any:
+        """Return an example by its number, without those before it."""
+        check_whole("item", number, 0, "count from 0")
+        if self._pilot is not None:
+            raise UnskewError(
+                "items of a homogenized stream have no numbers: what is kept is known block by "
+                "block; leave homogenize out, or iterate"
+            )
+        block, row = divmod(int(number), BLOCK)
+        return next(self.block(block).slice(row, 1).examples())
+
+
+def excluded_share(recipe: Recipe) -> float:
+    """Return what share of the first draws is left out because an excluded dataset has it."""
+    source = restricted(recipe_source(recipe), recipe, 0, make)
+    batch, dropped = source.draw(generator(recipe.seed, recipe.source, "stream", 0), BLOCK)
+    left_out = sum(dropped[reason] for reason in not_wanted(recipe))
+    return left_out / (left_out + len(batch))
+
+
+def stream(
+    recipe: Recipe | str, part: int = 0, parts: int = 1, state: Mapping[str, Any] | None = None
+) -> Stream:
+    """Return the endless stream of a recipe, or of a source by name."""
+    if not isinstance(recipe, (str, Recipe)):
+        what = getattr(recipe, "__name__", None) or type(recipe).__name__
+        raise UnskewError(
+            f"stream got {what}, but takes a source's name or a Recipe; name your own function as "
+            "'my_module:draw', or call homogenize(draw, by=…)"
+        )
+    chosen = Recipe(recipe, 1) if isinstance(recipe, str) else recipe
+    return Stream(chosen, part, parts, state)
+
+
+def _of(recipe: Recipe) -> str:
+    """Return a name for all of a recipe that a stream depends on."""
+    return replace(recipe, n=1, shard_size=1).hash
+
+
+def pilot_of(recipe: Recipe, draws: int | None = None) -> dict[str, Any]:
+    """Draw a pilot sample and count the values of what is homogenized, declared ones too."""
+    variable = joint(recipe_variables(recipe))
+    source = restricted(recipe_source(recipe), recipe, 0, make)
+    rng = generator(recipe.seed, recipe.source, "stream pilot")
+    codebook = Codebook(variable)
+    counts = np.zeros(0, dtype=np.int64)
+    left = PILOT if draws is None else draws
+    while left > 0:
+        batch, _ = source.draw(rng, min(left, source.chunk))
+        codes = codebook.encode(variable.measure(batch))
+        grown = np.bincount(codes, minlength=len(codebook.values))
+        grown[: len(counts)] += counts
+        counts, left = grown, left - len(batch)
+    return {"values": codebook.values, "counts": counts.tolist()}
+
+
+class _Pilot:
+    """How likely a row is kept: (min p + ε) / (p(x) + ε), p counted in a pilot sample."""
+
+    def __init__(self, recipe: Recipe, counted: Mapping[str, Any]) -> None:
+        self.counted = counted
+        self._variable = joint(recipe_variables(recipe))
+        # A value of several variables is a tuple, which JSON makes a list.
+        values = [tuple(v) if isinstance(v, list) else v for v in counted["values"]]
+        counts = np.array(counted["counts"])
+        drawn = int(counts.sum())
+        p = counts / drawn
+        never = [value for value, count in zip(values, counts, strict=True) if not count]
+        _judge(self._variable.name, p, never, drawn, recipe.epsilon)
+        self._acceptance = acceptance(p, recipe.epsilon)
+        self._codebook = Codebook(self._variable)
+        self._codebook.learn(values)
+
+    def chances(self, batch: Batch) -> NDArray[np.float64]:
+        codes = self._codebook.encode(self._variable.measure(batch))
+        found = np.ones(len(codes))
+        known = codes < len(self._acceptance)  # what the pilot did not have is rare: it is kept
+        found[known] = self._acceptance[codes[known]]
+        return found
+
+
+def _judge(
+    name: str, p: NDArray[np.float64], never: Sequence[Hashable], drawn: int, epsilon: float
+) -> None:
+    """Refuse what would keep nothing; warn of what costs more than its user may expect."""
+    it = "it" if len(never) == 1 else "them"
+    if never and epsilon == 0:
+        raise UnskewError(
+            f"{name!r} never took {describe(never)} in {drawn:,} draws, so at epsilon 0 nothing "
+            f"is kept; raise epsilon above 0, or leave {it} out of the support"
+        )
+    cost = expected_cost(p, epsilon)
+    if cost > COST_LIMIT:
+        unseen = (
+            f"it never took {describe(never)}: leave {it} out of the support, " if never else ""
+        )
+        warnings.warn(
+            f"homogenizing {name!r} costs {cost:.1f} draws per kept example, above the limit of "
+            f"{COST_LIMIT}; {unseen}raise epsilon ({epsilon:g}), or clip or bin the variable",
+            HealthWarning,
+            stacklevel=2,
+        )

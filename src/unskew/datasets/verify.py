@@ -1,0 +1,264 @@
+"""Looking a dataset over: is it what its recipe and its manifest say, and clear of others?"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.core.batch import Batch
+from unskew.core.domain import Domain, right_rows
+from unskew.core.errors import HealthWarning, UnskewError, one_line
+from unskew.core.recipe import Recipe, Trust, trusted_names
+from unskew.core.rng import stream
+from unskew.core.rowhash import row_hashes
+from unskew.core.usercode import raised
+from unskew.datasets.generate import make
+from unskew.datasets.inputs import check_inputs, untrusted_inputs
+from unskew.datasets.manifest import Verified, Whole, inspect_files
+from unskew.datasets.part import part_batch, part_bytes
+from unskew.datasets.splits import SeenKeys, excluded_keys, key_hashes, key_of, split_of
+from unskew.io.dataset import read_parquet, recipe_of
+from unskew.io.location import Place, place, read_bytes
+from unskew.io.lookup import IF_TRUSTED, recipe_domain, recipe_source, untrusted_code
+
+RECHECKED = 200  # rows that are worked out again, slowly
+MOST_ASKED = 1 << 20  # rows of a part that is made again, where fewer than asked may be there
+Hashes: TypeAlias = NDArray[np.uint64]
+
+
+def verify(
+    folder: str | Place,
+    against: Sequence[str] = (),
+    *,
+    trust: Trust = False,
+    advance: Callable[[int], None] = lambda _: None,
+) -> Verified:
+    """Check files, rows and keys; ``against`` names datasets that must share no key with it.
+
+    Code, files and addresses that the dataset's recipe names are left alone unless ``trust`` says
+    so, and what is not checked for that reason is said. Built-in sources need no trust.
+    """
+    path = place(folder)
+    recipe = recipe_of(path, _with(against, trust))
+    found = Verified()
+    whole = inspect_files(path, recipe, found)
+    withheld = _say_withheld(recipe, found)
+    domain = recipe_domain(recipe)
+    if domain is None and not untrusted_code(recipe, recipe.source):
+        found.skipped.append(f"rows were not checked: {_why_unchecked(recipe)}")
+    sampled = _sampled(whole)
+    keys: dict[str, list[Hashes]] = {}
+    rows: list[Hashes] = []
+    for part in whole:
+        start = 0
+        try:
+            for batch in read_parquet(part.path):
+                rows.append(row_hashes(batch))
+                keys.setdefault(part.split, []).append(key_hashes(batch, key_of(recipe)))
+                _check_rows(batch, domain, part, start, sampled.get(part.index, []), found)
+                start += len(batch)
+                advance(len(batch))
+        except UnskewError as error:
+            found.faults.append(str(error))
+        found.rows += start
+    found.repeated_rows = _repeats(rows)
+    found.repeated_keys = sum(_repeats(hashes) for hashes in keys.values())
+    if not withheld:
+        _check_made(path, recipe, whole, found)
+    others = [name for name in (*recipe.exclude, *against) if name not in untrusted_inputs(recipe)]
+    compared = recipe.splits or recipe.distinct or others
+    if compared and _knows_keys(recipe, found):
+        _check_keys(recipe, keys, found)
+        for name in others:
+            _check_leak(name, key_of(recipe), keys, found)
+    found.faults[:] = map(one_line, found.faults)  # a manifest may name any file
+    return found
+
+
+def _with(against: Sequence[str], trust: Trust) -> Trust:
+    """Trust the names that the person gave as well."""
+    names = trusted_names(trust)
+    return True if names is None else (*names, *against)
+
+
+def _say_withheld(recipe: Recipe, found: Verified) -> bool:
+    """Say which checks are left out because they would run or open what the data names."""
+    code = untrusted_code(recipe, recipe.source, *recipe.homogenize)
+    opened = untrusted_inputs(recipe)
+    if code or opened:
+        checks = ["no part was made again"]
+        checks += ["rows and keys were not checked"] if recipe.source in code else []
+        checks += ["keys were not compared with what is named"] if opened else []
+        names = ", ".join(dict.fromkeys([*code, *opened]))
+        found.skipped.append(
+            f"{', '.join(checks)}: the data names {names}, which is not run or opened; {IF_TRUSTED}"
+        )
+    return bool(code or opened)
+
+
+def _why_unchecked(recipe: Recipe) -> str:
+    """Say why no check is known for the rows of a recipe's source."""
+    try:
+        recipe_source(recipe)
+    except UnskewError as error:
+        return str(error)
+    return f"{recipe.source} belongs to no domain, so nothing says which rows are right"
+
+
+def _sampled(whole: Sequence[Whole]) -> dict[int, list[int]]:
+    """Choose rows to work out again: each split in turn, and each part of it."""
+    rng = stream(0, "verify")
+    there = [part for part in whole if part.footer.rows]
+    lots = {part.split: deque[Whole]() for part in there}
+    for number in rng.permutation(len(there)):
+        lots[there[number].split].append(there[number])
+    quotas: Counter[int] = Counter()
+    while any(lots.values()) and quotas.total() < RECHECKED:
+        for lot in [lot for lot in lots.values() if lot][: RECHECKED - quotas.total()]:
+            part = lot.popleft()
+            quotas[part.index] += 1
+            if quotas[part.index] < part.footer.rows:
+                lot.append(part)
+    rows = {part.index: part.footer.rows for part in there}
+    return {
+        index: sorted(rng.choice(rows[index], quota, replace=False).tolist())
+        for index, quota in quotas.items()
+    }
+
+
+def _check_rows(
+    batch: Batch,
+    domain: Domain | None,
+    part: Whole,
+    start: int,
+    sampled: Sequence[int],
+    found: Verified,
+) -> None:
+    """Check every row by the domain's check, and the sampled ones again in its slow way."""
+    if domain is None:
+        return
+    name = part.path.name
+    try:
+        wrong = start + np.flatnonzero(~right_rows(batch, domain))
+        found.checked += len(batch)
+        if len(wrong):
+            first = "it is" if len(wrong) == 1 else "the first is"
+            found.faults.append(f"{name}: {_are(len(wrong), 'row')} wrong; {first} row {wrong[0]}")
+        if domain.recheck is None:
+            return
+        for row in (row for row in sampled if start <= row < start + len(batch)):
+            found.rechecked += 1
+            if not domain.recheck(next(batch.slice(row - start, 1).examples())):
+                found.faults.append(f"{name}: row {row} comes out otherwise when worked out again")
+    except UnskewError as error:
+        found.faults.append(f"{name}: {error}")
+    except (Exception, SystemExit) as error:  # other columns or types, or a user's own check
+        found.faults.append(f"{name}: rows cannot be checked ({raised(error)})")
+
+
+def _check_made(
+    folder: Place,
+    recipe: Recipe,
+    whole: Sequence[Whole],
+    found: Verified,
+) -> None:
+    """Make one part again and compare its columns and rows: the smallest, which costs least.
+
+    Where no key may repeat it is the first, since the others depend on those before them. Bytes
+    are not compared: another version of Arrow writes the same rows in others.
+    """
+    able = [part for part in whole if _can_be_made(recipe, part)]
+    if not able:
+        found.skipped.append("no part was made again: none is whole and of the recipe's size")
+        return
+    part = min(able, key=lambda part: (part.footer.rows, part.index))
+    try:
+        check_inputs(folder, recipe)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HealthWarning)  # said when it was generated
+            batch = make(recipe, part.index)
+        made = part_batch(part_bytes(recipe, part.index, batch))
+    except UnskewError as error:
+        found.skipped.append(f"no part was made again: {error}")
+        return
+    if recipe.distinct:
+        made = made.filter(SeenKeys(recipe).first(made))
+    try:
+        there = part_batch(read_bytes(part.path))
+    except (OSError, ValueError):
+        return  # told of when its rows were read
+    same = made.to_arrow().schema.equals(there.to_arrow().schema)
+    if not same or not np.array_equal(row_hashes(made), row_hashes(there)):
+        found.faults.append(
+            f"{part.path.name} is not what its recipe makes: it was altered, or made by another "
+            "version of its source"
+        )
+
+
+def _can_be_made(recipe: Recipe, part: Whole) -> bool:
+    """Whether making a part again costs about what is there: a recipe may ask for any number."""
+    asked, there = recipe.shard_rows(part.index), part.footer.rows
+    if recipe.distinct and part.index:
+        return False
+    if recipe.distinct or recipe.given:  # of which some rows may have been left out
+        return asked <= max(MOST_ASKED, 10 * there)
+    return asked == there
+
+
+def _repeats(hashes: Sequence[Hashes]) -> int:
+    every = np.concatenate(hashes) if hashes else np.empty(0, np.uint64)
+    return len(every) - len(np.unique(every))
+
+
+def _knows_keys(recipe: Recipe, found: Verified) -> bool:
+    """Whether it is known what tells examples apart; a user's own module may not be here."""
+    if untrusted_code(recipe, recipe.source):
+        return False  # _say_withheld said so
+    try:
+        recipe_source(recipe)
+    except UnskewError as error:
+        found.skipped.append(f"keys were not compared: {error}")
+        return False
+    return True
+
+
+def _check_keys(recipe: Recipe, keys: dict[str, list[Hashes]], found: Verified) -> None:
+    """Check that no key is in two splits, each in its own, and none twice where none may be."""
+    joined = {split: np.unique(np.concatenate(hashes)) for split, hashes in keys.items()}
+    names = sorted(joined)
+    for i, split in enumerate(names):
+        for other in names[i + 1 :]:
+            shared = len(np.intersect1d(joined[split], joined[other]))
+            if shared:
+                found.faults.append(f"{_are(shared, 'key')} in both {split} and {other}")
+        if recipe.splits and split in recipe.splits:
+            number = list(recipe.splits).index(split)
+            astray = int((split_of(joined[split], recipe) != number).sum())
+            if astray:
+                found.faults.append(f"{_are(astray, 'key')} in {split}, but of another split")
+    if recipe.distinct and found.repeated_keys:
+        repeated = _are(found.repeated_keys, "key")
+        found.faults.append(f"{repeated} repeated in a dataset of distinct ones")
+
+
+def _check_leak(
+    name: str,
+    key: str,
+    keys: dict[str, list[Hashes]],
+    found: Verified,
+) -> None:
+    other = excluded_keys(name, make, key)
+    for split, hashes in keys.items():
+        shared = len(np.intersect1d(np.concatenate(hashes), other))
+        if shared:
+            found.faults.append(f"{_are(shared, 'key')} in {split} and also in {name}")
+
+
+def _are(count: int, what: str) -> str:
+    """Begin a sentence about how many there are of something."""
+    return f"1 {what} is" if count == 1 else f"{count:,} {what}s are"

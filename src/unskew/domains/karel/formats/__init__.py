@@ -1,0 +1,1 @@
+"""Karel examples as text, records, problems and pictures."""

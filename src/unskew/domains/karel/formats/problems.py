@@ -1,0 +1,239 @@
+"""Karel problems as text files: the real-world set (section 5.2) and anyone's own.
+
+The problems in ``problems/`` are ours, one file each: of the paper's set, from Stanford's CS106A
+and the Hour of Code, little more than the names survives. A file begins with what the task is, in
+lines that start with ``#``. Then come sections, each below a line of its own: ``== program`` with
+a solution, which may be left out, and for each pair ``== before`` and ``== after`` with pictures
+of worlds. Where there is a program, every ``== after`` may be left out: it is what the program
+makes of the world before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.core.errors import UnskewError
+from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM
+from unskew.domains.karel.language.syntax import Program, parse, to_readable, to_tokens
+from unskew.domains.karel.running.interpreter import Status, run
+from unskew.domains.karel.world import (
+    HEIGHT,
+    WALL,
+    WIDTH,
+    World,
+    from_picture,
+    grid_of,
+    to_picture,
+)
+
+HEADER = "=="  # begins no line of a program and no row of a picture
+SECTIONS = ("program", "before", "after")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A task: worlds before and after, (k, 260) each, and a program that solves it, if known."""
+
+    name: str
+    doc: str
+    program: Program | None
+    inputs: NDArray[np.uint8]
+    outputs: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class _Section:
+    """A part of a file: ``line`` is its header's number, ``body`` what stands below it."""
+
+    kind: str
+    line: int
+    body: list[str]
+
+    def __str__(self) -> str:
+        return f"{HEADER} {self.kind}"
+
+
+def problems() -> dict[str, Problem]:
+    """Read the shipped problems, by name."""
+    folder = files(__package__).joinpath("problems")
+    texts = {
+        file.name.removesuffix(".txt"): file.read_text(encoding="utf-8")
+        for file in folder.iterdir()
+        if file.name.endswith(".txt")
+    }
+    return {name: read_problem(texts[name], name) for name in sorted(texts)}
+
+
+def read_problem(text: str, name: str) -> Problem:
+    """Read a problem; errors call it ``name``."""
+    lines = text.splitlines()
+    headers = [at for at, line in enumerate(lines) if line.startswith(HEADER)]
+    doc = _read_doc(lines[: headers[0]] if headers else lines, name)
+    sections = list(_sections(lines, headers, name))
+    program = None
+    if sections and sections[0].kind == "program":
+        program = _read_program(sections.pop(0), name)
+    if program is not None and all(section.kind == "before" for section in sections):
+        pairs = [_run_on(section, program, name) for section in sections]
+    else:
+        pairs = [_read_pair(before, after, name) for before, after in _paired(sections, name)]
+    if not pairs:
+        _refuse(
+            name,
+            len(lines) + 1,
+            "the end",
+            f"{HEADER} before, {HEADER} after",
+            "give at least one pair of worlds",
+        )
+    inputs, outputs = (np.stack(worlds) for worlds in zip(*pairs, strict=True))
+    return Problem(name, doc, program, inputs, outputs)
+
+
+def read_text(text: str, name: str) -> list[dict[str, Any]]:
+    """Read a text file as rows: a problem, one program, or a program of tokens on each line."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if any(line.startswith(HEADER) for line in lines):
+        problem = read_problem(text, name)
+        worlds = {INPUTS: problem.inputs.tobytes(), OUTPUTS: problem.outputs.tobytes()}
+        if problem.program is None:
+            return [worlds]
+        return [{PROGRAM: to_tokens(problem.program), **worlds}]
+    if not lines:
+        raise UnskewError(f"{name} is empty; write a program or a problem there")
+    if not all(line.split()[0] == "DEF" for line in lines):
+        return [{PROGRAM: to_tokens(_parsed(text, name))}]
+    numbered = enumerate(text.splitlines(), start=1)
+    return [
+        {PROGRAM: to_tokens(_parsed(line, f"{name}, line {number}"))}
+        for number, line in numbered
+        if line.strip()
+    ]
+
+
+def _parsed(text: str, name: str) -> Program:
+    try:
+        return parse(text)
+    except UnskewError as error:
+        raise UnskewError(f"{name}: {error}; correct the program there") from error
+
+
+def write_problem(problem: Problem) -> str:
+    """Write a problem as ``read_problem`` reads it."""
+    parts = []
+    if problem.doc:
+        parts.append("".join(f"# {line}".rstrip() + "\n" for line in problem.doc.splitlines()))
+    if problem.program is not None:
+        parts.append(f"{HEADER} program\n{to_readable(problem.program)}\n")
+    for before, after in zip(problem.inputs, problem.outputs, strict=True):
+        parts.append(f"{HEADER} before\n{to_picture(before)}\n")
+        parts.append(f"{HEADER} after\n{to_picture(after)}\n")
+    return "\n".join(parts)
+
+
+def _read_doc(lines: list[str], name: str) -> str:
+    """Return what the lines before the first section say."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip() and not line.startswith("#"):
+            _refuse(
+                name,
+                number,
+                repr(line[:20]),
+                f"# or {HEADER}",
+                f"begin with # what the task is, with {HEADER} a section",
+            )
+    return "\n".join(line[1:].strip() for line in lines if line.strip())
+
+
+def _sections(lines: list[str], headers: list[int], name: str) -> Iterator[_Section]:
+    for at, end in pairwise([*headers, len(lines)]):
+        kind = lines[at].removeprefix(HEADER).strip()
+        if kind not in SECTIONS:
+            known = ", ".join(f"{HEADER} {known}" for known in SECTIONS)
+            _refuse(name, at + 1, repr(lines[at][:20]), known, "name the section one of these")
+        section = _Section(kind, at + 1, lines[at + 1 : end])
+        if not any(line.strip() for line in section.body):
+            wanted = "a program" if kind == "program" else "a picture of a world"
+            _refuse(name, at + 1, f"nothing below {section}", wanted, "write one there")
+        yield section
+
+
+def _paired(sections: list[_Section], name: str) -> Iterator[tuple[_Section, _Section]]:
+    """Return what must be before and after in turn, two by two."""
+    for at, section in enumerate(sections):
+        wanted = SECTIONS[1 + at % 2]
+        if section.kind == "program":
+            advice = "a program stands once, above the pairs"
+        else:
+            advice = "each pair has both, in this order"
+        if section.kind != wanted:
+            _refuse(name, section.line, str(section), f"{HEADER} {wanted}", advice)
+    if len(sections) % 2:
+        last = sections[-1]
+        line = last.line + len(last.body) + 1
+        _refuse(
+            name, line, "the end", f"{HEADER} after", "draw the world that the last one becomes"
+        )
+    return zip(sections[::2], sections[1::2], strict=True)
+
+
+def _read_program(section: _Section, name: str) -> Program:
+    try:
+        # The empty lines let the parser count lines as the file does.
+        return parse("\n" * section.line + "\n".join(section.body))
+    except UnskewError as error:
+        raise UnskewError(f"{name}, {section}: {error}; correct the program there") from error
+
+
+def _read_pair(before: _Section, after: _Section, name: str) -> tuple[World, World]:
+    start, end = _read_world(before, name), _read_world(after, name)
+    if start[HEIGHT] != end[HEIGHT] or start[WIDTH] != end[WIDTH]:
+        _refuse(
+            name,
+            after.line,
+            f"a world of {end[HEIGHT]} rows and {end[WIDTH]} columns",
+            f"{start[HEIGHT]} and {start[WIDTH]}, as in {before} at line {before.line}",
+            "no program changes a world's size",
+        )
+    moved = np.argwhere((grid_of(start) == WALL) != (grid_of(end) == WALL))
+    if len(moved):
+        row, column = moved[-1].tolist()  # the one that a reader meets first is in the top row
+        now, then = ("a wall", "none") if grid_of(end)[row, column] == WALL else ("none", "a wall")
+        _refuse(
+            name,
+            after.line,
+            f"{now} in row {int(end[HEIGHT]) - row}, cell {column + 1} of the picture",
+            f"{then}, as in {before} at line {before.line}",
+            "no program changes walls",
+        )
+    return start, end
+
+
+def _run_on(section: _Section, program: Program, name: str) -> tuple[World, World]:
+    """Return a world and what the program makes of it."""
+    before = _read_world(section, name)
+    ran = run(program[None], before[None])
+    if ran.status[0] != Status.OK:
+        why = Status(ran.status[0]).name.lower().replace("_", " ")
+        raise UnskewError(
+            f"{name}, {section} at line {section.line}: the program does not end there ({why}); "
+            "give a world on which it does"
+        )
+    return before, ran.worlds[0]
+
+
+def _read_world(section: _Section, name: str) -> World:
+    try:
+        return from_picture("\n".join(section.body))
+    except UnskewError as error:
+        raise UnskewError(f"{name}, {section} at line {section.line}: {error}") from error
+
+
+def _refuse(name: str, line: int, found: str, expected: str, advice: str) -> NoReturn:
+    raise UnskewError(f"{name}, line {line}: found {found}, expected {expected}; {advice}")

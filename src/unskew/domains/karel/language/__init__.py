@@ -1,0 +1,1 @@
+"""Karel programs: tokens, syntax, rows of numbers, and compiling them."""

@@ -1,0 +1,62 @@
+"""The vocabulary of Karel programs: the original dataset's tokens, in its order.
+
+A program is a row of token ids; 0, which stands in no program, pads it to the right.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.core.errors import UnskewError, unknown
+
+MAX_TOKENS = 256  # the longest program that is parsed, compiled or run
+MAX_REPEAT = 19
+
+ACTIONS = ("move", "turnLeft", "turnRight", "pickMarker", "putMarker")
+CONDITIONS = (
+    "markersPresent",
+    "noMarkersPresent",
+    "leftIsClear",
+    "rightIsClear",
+    "frontIsClear",
+)
+VOCABULARY = (
+    *("<s>", "not", "DEF", "run", "REPEAT", "WHILE", "IF", "IFELSE", "ELSE"),
+    *CONDITIONS,
+    *ACTIONS,
+    *("m(", "m)", "c(", "c)", "r(", "r)", "w(", "w)", "i(", "i)", "e(", "e)"),
+    *(f"R={n}" for n in range(MAX_REPEAT + 1)),
+)
+IDS = {token: number for number, token in enumerate(VOCABULARY)}
+
+PAD, NOT, DEF, RUN, REPEAT, WHILE, IF, IFELSE, ELSE = range(9)
+FIRST_CONDITION, FIRST_ACTION = IDS["markersPresent"], IDS["move"]
+OPEN_RUN, CLOSE_RUN, OPEN_CONDITION, CLOSE_CONDITION = range(IDS["m("], IDS["m("] + 4)
+OPEN_REPEAT, CLOSE_REPEAT, OPEN_WHILE, CLOSE_WHILE = range(IDS["r("], IDS["r("] + 4)
+OPEN_IF, CLOSE_IF, OPEN_ELSE, CLOSE_ELSE = range(IDS["i("], IDS["i("] + 4)
+FIRST_COUNT = IDS["R=0"]
+
+
+def to_ids(tokens: list[str]) -> NDArray[np.uint8]:
+    """Return the ids of tokens written as text."""
+    for token in tokens:
+        if token not in IDS or token == VOCABULARY[PAD]:
+            raise unknown("token", token, VOCABULARY[1:])
+    return np.array([IDS[token] for token in tokens], dtype=np.uint8)
+
+
+def to_texts(ids: NDArray[np.uint8]) -> list[str]:
+    """Return the tokens of one program as texts, without its padding."""
+    return [VOCABULARY[number] for number in ids.tolist() if number != PAD]
+
+
+def stacked(programs: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
+    """Set programs below each other, padded to the longest: (n, width)."""
+    width = max(len(program) for program in programs)
+    if width > MAX_TOKENS:
+        raise UnskewError(f"a program has {width} tokens; allowed are at most {MAX_TOKENS}")
+    rows = np.zeros((len(programs), width), dtype=np.uint8)
+    for row, program in zip(rows, programs, strict=True):
+        row[: len(program)] = program
+    return rows

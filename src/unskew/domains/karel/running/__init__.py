@@ -1,0 +1,1 @@
+"""Running Karel programs, on a CPU or a GPU, and judging what they do."""

@@ -1,0 +1,306 @@
+"""Running Karel programs on worlds, compiled: one dispatch a tick, nothing read off the grid."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from unskew.core.compiled import compiled, compiled_inner
+from unskew.core.errors import UnskewError, check_count
+from unskew.domains.karel.language import compiler as c
+from unskew.domains.karel.language.compiler import Code, compile_programs
+from unskew.domains.karel.sampling.hidden import FREE, UNKNOWN, Hidden, reveal_cell, reveal_markers
+from unskew.domains.karel.world import BYTES, FACING, MAX_MARKERS, POSITION, SIDE, WALL
+
+MAX_TICKS = 200
+MOST_TICKS = 2**31 - 1  # that can be counted
+NESTED_REPEATS = 64  # as many as MAX_TOKENS allows
+
+# The statement of each instruction, and where it is marked when it runs.
+Marks: TypeAlias = "tuple[NDArray[np.int16], NDArray[np.bool_]] | None"
+
+
+class Status(IntEnum):
+    """How a run ended."""
+
+    OK = 0
+    WALL = 1
+    NO_MARKER = 2
+    FULL = 3
+    OUT_OF_TICKS = 4
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What became of each run; a world is as it was before what failed.
+
+    ``coverage`` (n, 2) has bit 2·test + outcome of each test that was taken, tests numbered in
+    the order of their keywords; ``actions`` (n, 5) counts the executed ones.
+
+    ``statements`` (n, width), if asked for, is True at the first token of each statement that
+    ran, that is, was started: the action at which the run crashed is one of them, a REPEAT of
+    no iterations too, but not what would have taken a tick more than there were.
+    """
+
+    worlds: NDArray[np.uint8]
+    status: NDArray[np.uint8]
+    ticks: NDArray[np.int32]
+    coverage: NDArray[np.uint64]
+    actions: NDArray[np.int32]
+    statements: NDArray[np.bool_] | None = None
+
+
+def run(
+    programs: NDArray[np.uint8] | Code,
+    worlds: NDArray[np.uint8],
+    which: NDArray[np.int64] | None = None,
+    *,
+    max_ticks: int = MAX_TICKS,
+    threads: int = 1,
+    statements: bool = False,
+) -> Runs:
+    """Run programs on packed worlds (n, 260); ``which`` names the program of each world.
+
+    Left out, world i belongs to program i, or to program i // k where there are k worlds for
+    each program. Those that are named must be programs (see ``Code.status``), and worlds must be
+    worlds: their cells are not looked at here (``world.are_worlds`` does). ``statements`` asks
+    which statements ran.
+    """
+    check_count("threads", threads)
+    code, which = checked_pairs(programs, worlds, which, max_ticks)
+    n, width = len(worlds), code.instructions.shape[1] - 1
+    made = Runs(
+        np.empty_like(worlds),
+        np.empty(n, np.uint8),
+        np.empty(n, np.int32),
+        np.empty((n, 2), np.uint64),
+        np.empty((n, 5), np.int32),
+        np.zeros((n, width), np.bool_) if statements else None,
+    )
+
+    def chunk(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        run_rows(
+            code.instructions,
+            np.ascontiguousarray(worlds[part]),
+            which[part],
+            max_ticks,
+            made.worlds[part],
+            made.status[part],
+            made.ticks[part],
+            made.coverage[part],
+            made.actions[part],
+            None if made.statements is None else code.places,
+            None if made.statements is None else made.statements[part],
+        )
+
+    if threads == 1:
+        chunk(0, n)
+    else:
+        bounds = np.linspace(0, n, 4 * threads + 1).astype(int).tolist()
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(chunk, bounds[:-1], bounds[1:]))
+    return made
+
+
+def checked_pairs(
+    programs: NDArray[np.uint8] | Code,
+    worlds: NDArray[np.uint8],
+    which: NDArray[np.int64] | None,
+    max_ticks: int,
+) -> tuple[Code, NDArray[np.int64]]:
+    """Return the compiled programs and the program of each world, refusing what cannot run."""
+    check_count("max_ticks", max_ticks)
+    if max_ticks > MOST_TICKS:
+        raise UnskewError(f"max_ticks is {max_ticks}; allowed are 1 to {MOST_TICKS}: give fewer")
+    if not isinstance(programs, Code):
+        _need_array("programs", programs, np.uint8, "uint8, (n, width) token ids")
+        programs = compile_programs(programs)
+    _need_array("worlds", worlds, np.uint8, f"uint8, (n, {BYTES}) packed worlds")
+    if worlds.ndim != 2 or worlds.shape[1] != BYTES:
+        raise UnskewError(f"worlds have the shape {worlds.shape}; give bytes (n, {BYTES})")
+    if which is None:
+        which = _owners(len(programs), len(worlds))
+    _need_array("which", which, np.integer, "whole numbers, the program of each world")
+    inside = which.size == 0 or 0 <= which.min() <= which.max() < len(programs)
+    if which.shape != (len(worlds),) or not inside:
+        raise UnskewError(
+            f"which, of the shape {which.shape}, must name one of {len(programs)} programs, from "
+            f"0 on, for each of {len(worlds)} worlds"
+        )
+    if programs.status[which].any():
+        bad = int(which[np.flatnonzero(programs.status[which])[0]])
+        raise UnskewError(f"program {bad} is no program; leave out those with a status")
+    return programs, np.ascontiguousarray(which, dtype=np.int64)
+
+
+def _need_array(name: str, value: object, kind: DTypeLike, wanted: str) -> None:
+    if not isinstance(value, np.ndarray) or not np.issubdtype(value.dtype, kind):
+        found = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
+        raise UnskewError(f"{name} are {found}; give a NumPy array of {wanted}")
+
+
+def _owners(programs: int, worlds: int) -> NDArray[np.int64]:
+    if programs == 0 or worlds % programs:
+        raise UnskewError(f"{worlds} worlds do not divide by {programs} programs; pass which")
+    return np.arange(worlds, dtype=np.int64) // (worlds // programs)
+
+
+@compiled
+def run_rows(
+    code: NDArray[np.int64],
+    worlds: NDArray[np.uint8],
+    which: NDArray[np.int64],
+    max_ticks: int,
+    after: NDArray[np.uint8],
+    status: NDArray[np.uint8],
+    ticks: NDArray[np.int32],
+    coverage: NDArray[np.uint64],
+    actions: NDArray[np.int32],
+    places: NDArray[np.int16] | None,
+    statements: NDArray[np.bool_] | None,
+) -> None:
+    """Run each world's program on a copy of it; ``places`` and ``statements`` may be None."""
+    counters = np.empty(NESTED_REPEATS, dtype=np.int64)
+    for row in range(len(worlds)):
+        after[row] = worlds[row]
+        actions[row] = 0
+        if places is None or statements is None:
+            status[row], ticks[row] = run_one(
+                code[which[row]], after[row], max_ticks, counters, coverage[row], actions[row], None
+            )
+        else:
+            marks = (places[which[row]], statements[row])
+            status[row], ticks[row] = run_one(
+                code[which[row]], after[row], max_ticks, counters, coverage[row], actions[row],
+                None, marks,
+            )  # fmt: skip
+
+
+@compiled_inner
+def neighbour(position: int, direction: int) -> int:
+    """Return the cell next to a cell, or −1 past the edge of the 16 × 16 square."""
+    row = position // SIDE + (direction == 0) - (direction == 2)
+    column = position % SIDE + (direction == 1) - (direction == 3)
+    return row * SIDE + column if 0 <= row < SIDE and 0 <= column < SIDE else -1
+
+
+@compiled_inner
+def is_clear(world: NDArray[np.uint8], cell: int, hidden: Hidden, needed: bool) -> bool:
+    """Whether one can go to a cell; outside a smaller grid a packed world has walls."""
+    if cell < 0:
+        return False
+    if hidden is not None and world[cell] == UNKNOWN:
+        reveal_cell(world, cell, hidden, needed)
+    clear: bool = world[cell] != WALL
+    return clear
+
+
+@compiled_inner
+def markers_at(world: NDArray[np.uint8], cell: int, hidden: Hidden, needed: bool) -> int:
+    """Return the number of markers where Karel stands."""
+    if hidden is not None and world[cell] == FREE:
+        reveal_markers(world, cell, hidden, needed)
+    return int(world[cell])
+
+
+@compiled_inner
+def _holds(
+    condition: int, world: NDArray[np.uint8], position: int, facing: int, hidden: Hidden
+) -> bool:
+    """Say whether a condition holds, its negation in the highest bit."""
+    plain = condition & 7
+    if plain < 2:
+        holds = (markers_at(world, position, hidden, False) > 0) == (plain == 0)
+    else:
+        side = 3 if plain == 2 else 1 if plain == 3 else 0
+        holds = is_clear(world, neighbour(position, (facing + side) & 3), hidden, False)
+    answer: bool = holds != (condition >= c.NEGATED)
+    return answer
+
+
+@compiled_inner
+def run_one(  # noqa: PLR0915 - an interpreter is one loop
+    code: NDArray[np.int64],
+    world: NDArray[np.uint8],
+    max_ticks: int,
+    counters: NDArray[np.int64],
+    coverage: NDArray[np.uint64],
+    actions: NDArray[np.int32],
+    hidden: Hidden,
+    marks: Marks = None,
+) -> tuple[int, int]:
+    """Run one program in place; return how it ended and the ticks it took.
+
+    ``hidden`` is None for a world that is known; of one that is still being drawn it decides
+    the cells when the program first looks at them (see ``hidden``). ``marks`` is None unless
+    one wants to know which statements ran.
+    """
+    position, facing = int(world[POSITION]), int(world[FACING])
+    at, ticks, status = 0, 0, 0
+    low, high = np.uint64(0), np.uint64(0)
+    while True:
+        instruction = code[at]
+        operation = instruction & 15
+        onward = (instruction >> c.NEXT) & 0xFFFF
+        number = (instruction >> c.NUMBER) & 255
+        if operation > c.TEST:  # what costs no tick, but for an iteration of a REPEAT
+            if operation == c.END:
+                break
+            if operation == c.SET:
+                counters[number] = (instruction >> c.COUNT) & 255
+                at = onward
+                continue
+            if counters[number] == 0:
+                if marks is not None:
+                    marks[1][marks[0][at]] = True
+                at = instruction >> c.ELSE  # leaving a REPEAT is no iteration
+                continue
+        if ticks == max_ticks:
+            status = 4
+            break
+        ticks += 1
+        if marks is not None:
+            marks[1][marks[0][at]] = True
+        at = onward
+        if operation == c.MOVE:
+            cell = neighbour(position, facing)
+            if not is_clear(world, cell, hidden, True):
+                status = 1
+                break
+            position = cell
+        elif operation == c.TEST:
+            holds = _holds((instruction >> c.DETAIL) & 15, world, position, facing, hidden)
+            bit = 2 * number + holds
+            if bit < 64:
+                low |= np.uint64(1) << np.uint64(bit)
+            else:
+                high |= np.uint64(1) << np.uint64(bit - 64)
+            at = onward if holds else instruction >> c.ELSE
+            continue
+        elif operation == c.LOOP:
+            counters[number] -= 1
+            continue
+        elif operation == c.LEFT:
+            facing = (facing + 3) & 3
+        elif operation == c.RIGHT:
+            facing = (facing + 1) & 3
+        elif operation == c.PICK:
+            if markers_at(world, position, hidden, True) == 0:
+                status = 2
+                break
+            world[position] -= 1
+        else:
+            if markers_at(world, position, hidden, False) >= MAX_MARKERS:
+                status = 3
+                break
+            world[position] += 1
+        actions[operation] += 1
+    world[POSITION], world[FACING] = position, facing
+    coverage[0], coverage[1] = low, high
+    return status, ticks

@@ -1,0 +1,1 @@
+"""Drawing Karel programs and worlds."""

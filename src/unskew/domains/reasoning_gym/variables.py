@@ -1,0 +1,129 @@
+"""Salient variables: the answer, lengths, and every field of the metadata by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from unskew.core.batch import Batch
+from unskew.core.errors import UnskewError, unknown
+from unskew.core.variable import SalientVariable, Values, as_values, many_values
+from unskew.domains.reasoning_gym.examples import (
+    ANSWER,
+    METADATA,
+    QUESTION,
+    TASK,
+    metadata_rows,
+    text_column,
+)
+
+PREFIX = f"{METADATA}."
+LOOK = 1024  # rows in which the fields of the metadata are found
+SHORT = 40  # characters of a text that may be a value
+FEW = 20  # values that a histogram shows, however few the rows
+
+
+def _answers(batch: Batch) -> Values:
+    return as_values([_number(answer) for answer in text_column(batch, ANSWER).to_pylist()])
+
+
+def _number(answer: str | None) -> int | str | None:
+    """Return a whole number as one, so that answers stand in order."""
+    digits = answer.removeprefix("-") if answer else ""
+    if answer and digits.isdecimal() and digits.isascii() and len(digits) <= 18:
+        number = int(answer)
+        return number if str(number) == answer else answer
+    return answer
+
+
+def _lengths(name: str) -> SalientVariable:
+    def measure(batch: Batch) -> Values:
+        return as_values([len(text or "") for text in text_column(batch, name).to_pylist()])
+
+    return SalientVariable(f"{name}_length", measure, doc=f"characters of the {name}")
+
+
+FIXED = (
+    SalientVariable(ANSWER, _answers, doc="the answer; a whole number as a number"),
+    _lengths(ANSWER),
+    _lengths(QUESTION),
+)
+
+
+class Variables(Mapping[str, SalientVariable]):
+    """The fixed variables, and ``metadata.FIELD`` for whatever a task has in its metadata."""
+
+    _fixed = {variable.name: variable for variable in FIXED}  # noqa: RUF012
+
+    def __getitem__(self, name: str) -> SalientVariable:
+        """Return a variable by name."""
+        if name.startswith(PREFIX) and len(name) > len(PREFIX):
+            return metadata_variable(name.removeprefix(PREFIX))
+        return self._fixed[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names that every task has."""
+        return iter(self._fixed)
+
+    def __len__(self) -> int:
+        """Return how many every task has."""
+        return len(self._fixed)
+
+
+def metadata_variable(path: str) -> SalientVariable:
+    """Return the variable of one field; ``difficulty.level`` is a field in a field."""
+
+    def measure(batch: Batch) -> Values:
+        rows = [dict(_fields(row)) for row in metadata_rows(batch)]
+        if not any(path in row for row in rows):
+            raise unknown("field of the metadata", path, {key for row in rows for key in row})
+        values = [row.get(path) for row in rows]
+        for value in values:
+            if isinstance(value, (list, dict)):
+                raise UnskewError(
+                    f"{PREFIX}{path} is no single value; name a function of the row instead: "
+                    "my_module:my_function"
+                )
+        return as_values(values)
+
+    return SalientVariable(PREFIX + path, measure, doc="of the metadata")
+
+
+def found(batch: Batch) -> tuple[Sequence[SalientVariable], dict[str, str]]:
+    """Return the variables that an audit shows unasked, and why others are left out.
+
+    A field counts if every row has it, as a number or a short text, and it is neither always
+    the same nor the answer again. What hardly ever repeats is left out: it makes no histogram.
+    """
+    first = batch.head(LOOK)
+    rows = [dict(_fields(row)) for row in metadata_rows(first)]
+    shared = [key for key in rows[0] if all(key in row for row in rows) and key != TASK]
+    answers = text_column(first, ANSWER).to_pylist()
+    columns = {key: [row[key] for row in rows] for key in shared}
+    fields = [k for k, v in columns.items() if _varies(v) and list(map(str, v)) != answers]
+    candidates = [*FIXED, *map(metadata_variable, fields)]
+    measured = {v.name: v.measure(first).tolist() for v in candidates}
+    shown = [v for v in candidates if _repeats(measured[v.name])] or [FIXED[-1]]
+    rest = {
+        name: values for name, values in measured.items() if name not in {v.name for v in shown}
+    }
+    return shown, {name: many_values(values) for name, values in rest.items()}
+
+
+def _varies(values: Sequence[Any]) -> bool:
+    if any(isinstance(value, (list, dict)) for value in values):
+        return False
+    short = all(not isinstance(value, str) or len(value) <= SHORT for value in values)
+    return short and len(set(values)) > 1
+
+
+def _repeats(values: Sequence[Any]) -> bool:
+    return len(set(values)) <= max(FEW, len(values) // 2)
+
+
+def _fields(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every field with its path; fields of a field after it."""
+    for key, value in row.items():
+        yield prefix + key, value
+        if isinstance(value, dict):
+            yield from _fields(value, f"{prefix}{key}.")

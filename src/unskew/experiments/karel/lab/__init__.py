@@ -1,0 +1,1 @@
+"""Training and scoring the models that Karel's experiments share."""

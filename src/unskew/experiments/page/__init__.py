@@ -1,0 +1,1 @@
+"""The page of a reproduction: its words, tables and charts."""

@@ -1,0 +1,191 @@
+"""One file of examples from anything that can be read: Parquet, JSONL, or a form of others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unskew.core.domain import Domain, domain_code, example_data
+from unskew.core.errors import RowError, UnskewError, brief, check_count, unknown
+from unskew.core.recipe import Trust
+from unskew.io.dataset import Dataset
+from unskew.io.files import check_writable, write_by
+from unskew.io.object_store import is_address
+from unskew.io.target import FILES, Target, alike, open_target
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from unskew.core.batch import Batch
+
+
+def convert(
+    target: Any,
+    path: str | Path,
+    form: str | None = None,
+    n: int | None = None,
+    *,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    trust: Trust = False,
+    advance: Callable[[int], None] = lambda _: None,
+) -> int:
+    """Write the examples of ``target`` as one .parquet or .jsonl file; return how many.
+
+    ``target`` is what ``audit`` takes; of what is endless, ``n`` says how many. ``form`` names
+    a form that is not ours (``records``: the JSONL of the original Karel dataset). Code that a
+    dataset names is imported only with ``trust``.
+    """
+    path = Path(path)
+    check_suffix(path)
+    opened = open_target(target, settings, seed, trust)
+    if n is not None:
+        check_count("n", n, "convert at least one example")
+    elif opened.endless:
+        raise UnskewError(f"{opened.label} does not end; say how many examples: n, in a shell -n")
+    write = writer(opened, path, form)
+    check_apart(target, path)
+    check_writable(path)
+    return write(_counted(opened, n, advance))
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse a file of a kind that is not written."""
+    if path.suffix not in FILES:
+        raise UnskewError(
+            f"{path} has the suffix {path.suffix!r}; allowed are {', '.join(FILES)}: "
+            "rename the file"
+        )
+
+
+def check_apart(target: Any, path: Path) -> None:
+    """Refuse to write over what is read, or among it."""
+    place = target.folder if isinstance(target, Dataset) else target
+    if not isinstance(place, (str, Path)) or is_address(place) or not Path(place).exists():
+        return  # no file of this machine
+    read, written = Path(place).resolve(), path.resolve()
+    if read == written or (written.exists() and written.samefile(read)):
+        raise UnskewError(f"{path} is what is read; name another file to write")
+    if read in written.parents:
+        raise UnskewError(f"{path} would lie in {place}, which is read; write it elsewhere")
+
+
+def writer(opened: Target, path: Path, form: str | None = None) -> Callable[[Iterator[Batch]], int]:
+    """Return the function that writes batches of a target to a file and says how many rows."""
+    if form is None and path.suffix == ".parquet":
+        return lambda batches: _write_parquet(batches, path)
+    domain = opened.domain
+    if form is None:
+        return lambda batches: _write_jsonl(batches, path, lambda row, _: example_data(row, domain))
+    if path.suffix != ".jsonl":
+        raise UnskewError(f"{path} cannot hold {form!r}; it is JSON: name a .jsonl file")
+    made = _form(opened.label, domain, form)
+    return lambda batches: _write_jsonl(batches, path, made)
+
+
+def _form(label: str, domain: Domain | None, form: str) -> Callable[[Any, int], Any]:
+    if domain is None:
+        raise UnskewError(
+            f"{label} is of no domain, so it has no form {form!r}; leave out the form"
+        )
+    if form not in domain.forms:
+        raise unknown(f"form of {domain.name}", form, domain.forms)
+    chosen = domain.forms[form]
+
+    def made(example: Any, number: int) -> Any:
+        with domain_code(domain, form):
+            return chosen(example, number)
+
+    return made
+
+
+def _counted(opened: Target, n: int | None, advance: Callable[[int], None]) -> Iterator[Batch]:
+    """Read the batches, refusing a target that has none."""
+    seen = 0
+    for batch in opened.read(n):
+        yield batch
+        seen += len(batch)
+        advance(len(batch))
+    if not seen:
+        raise UnskewError(f"{opened.label} gave no examples; there is nothing to convert")
+
+
+def _write_parquet(batches: Iterator[Batch], path: Path) -> int:
+    import pyarrow.parquet as pq
+
+    rows = 0
+
+    def write(beside: Path) -> None:
+        nonlocal rows
+        writer = None
+        try:
+            for batch in batches:
+                table = _table(batch, rows)
+                if writer is None:
+                    writer = pq.ParquetWriter(beside, table.schema, compression="zstd")
+                writer.write_table(_alike(table, writer.schema, rows))
+                rows += len(table)
+        finally:
+            if writer is not None:
+                writer.close()
+
+    write_by(path, write)
+    return rows
+
+
+def _table(batch: Batch, rows: int) -> pa.Table:
+    """Return a batch as a table, or say which row of the file it cannot be for."""
+    try:
+        return batch.to_arrow()
+    except RowError as error:
+        raise error.at(f"row {rows + error.row + 1}") from error
+
+
+def _alike(table: pa.Table, schema: pa.Schema, rows: int) -> pa.Table:
+    try:
+        return alike(table, schema)
+    except UnskewError as error:
+        raise UnskewError(f"from row {rows + 1} on: {error}, or write a .jsonl file") from error
+
+
+def _write_jsonl(batches: Iterator[Batch], path: Path, made: Callable[[Any, int], Any]) -> int:
+    rows = 0
+
+    def write(beside: Path) -> None:
+        nonlocal rows
+        with beside.open("wb") as file:
+            for batch in batches:
+                for example in batch.examples():
+                    file.write(_line(example, rows, made) + b"\n")
+                    rows += 1
+
+    write_by(path, write)
+    return rows
+
+
+def _line(example: Any, number: int, made: Callable[[Any, int], Any]) -> bytes:
+    try:
+        text = json.dumps(made(example, number), ensure_ascii=False, allow_nan=False, default=_data)
+        return text.encode()
+    except UnskewError as error:
+        raise UnskewError(f"row {number + 1}: {error}") from error
+    except UnicodeEncodeError as error:
+        raise UnskewError(
+            f"row {number + 1} is {brief(example)}: a text has half of a character, a lone "
+            "surrogate; mend the text"
+        ) from error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UnskewError(
+            f"row {number + 1} cannot be JSON ({error}); write a .parquet file"
+        ) from error
+
+
+def _data(value: Any) -> Any:
+    """Turn what NumPy holds into what JSON can hold."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"it holds {type(value).__name__}")

@@ -1,0 +1,125 @@
+"""Finished datasets: a folder of Parquet parts, the recipe, and a manifest written last.
+
+DIR/recipe.json  DIR/data/train-00000-of-00002.parquet …  DIR/README.md  DIR/manifest.json
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from unskew.core.batch import Batch
+from unskew.core.errors import UnskewError
+from unskew.core.recipe import Recipe, Trust
+from unskew.core.tally import Tally
+from unskew.io.files import parse_json
+from unskew.io.location import Place, inside, parquet_file, place, plain_errors, sha256
+from unskew.io.object_store import store_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+RECIPE, MANIFEST, CARD = "recipe.json", "manifest.json", "README.md"
+MOST_ROWS = 1 << 40  # of a part
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A finished dataset; open one with ``Dataset.open(folder)``."""
+
+    folder: Place
+    recipe: Recipe
+    rows: int
+    parts: tuple[Place, ...]  # the Parquet files, in order
+    tally: Tally  # what was drawn, dropped and kept to make it
+    part_rows: tuple[int, ...]  # examples of each file
+    checksums: tuple[str, ...]  # of each file
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number of rows; a manifest may say anything."""
+        for rows in self.part_rows:
+            if type(rows) is not int or not 0 <= rows <= MOST_ROWS:
+                raise ValueError(f"a part has {rows!r} rows")
+
+    @classmethod
+    def open(cls, folder: str | Place, trust: Trust = False) -> Dataset:
+        """Open a folder, or a prefix in an object store, that ``unskew generate`` finished.
+
+        With ``trust``, code that its recipe names may be imported: all, or only these names.
+        """
+        path = place(folder)
+        recipe = recipe_of(path, trust)
+        try:
+            manifest = parse_json(inside(path, MANIFEST).read_text(encoding="utf-8"))
+            parts = tuple(inside(path, part["file"]) for part in manifest["parts"])
+            rows = tuple(part["rows"] for part in manifest["parts"])
+            if not all(type(count) is int and count >= 0 for count in rows):
+                raise ValueError(f"parts have {list(rows)} rows")
+            tally = Tally.from_dict(manifest["tally"])
+            checksums = tuple(part["sha256"] for part in manifest["parts"])
+            return cls(path, recipe, sum(rows), parts, tally, rows, checksums)
+        except FileNotFoundError:
+            raise UnskewError(f"{path} is not finished; run its generate command again") from None
+        except PermissionError:
+            raise UnskewError(
+                f"{path / MANIFEST}: Permission denied; check its permissions"
+            ) from None
+        except (OSError, ValueError, LookupError, TypeError, UnskewError) as error:
+            kind = "" if isinstance(error, UnskewError) else f"{type(error).__name__}: "
+            raise UnskewError(
+                f"{path / MANIFEST} cannot be read ({kind}{error}); "
+                "remove it and run the generate command again"
+            ) from error
+
+    def __len__(self) -> int:
+        """Return the number of examples."""
+        return self.rows
+
+    def check_parts(self, numbers: Iterable[int] | None = None) -> None:
+        """Refuse parts, all or some, that are not what the manifest says."""
+        for number in range(len(self.parts)) if numbers is None else numbers:
+            part = self.parts[number]
+            with plain_errors(part, reading=True):
+                whole = sha256(part) == self.checksums[number]
+            if not whole:
+                raise UnskewError(
+                    f"{part} is not what its checksum says; run its generate command again"
+                )
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the examples, part after part."""
+        for part in self.parts:
+            yield from read_parquet(part)
+
+
+def recipe_of(folder: str | Place, trust: Trust = False) -> Recipe:
+    """Return the recipe of a dataset, finished or not.
+
+    The dataset may be a stranger's, so its recipe trusts no name unless ``trust`` says so.
+    """
+    path = place(folder)
+    with plain_errors(path, reading=True):
+        known = inside(path, RECIPE).is_file()
+    if not known:
+        raise UnskewError(f"{path} is no dataset (no {RECIPE} in it); make one with generate")
+    return Recipe.read(path / RECIPE, trust)
+
+
+def read_parquet(path: Place, rows: int = 1 << 16) -> Iterator[Batch]:
+    """Yield a Parquet file batch by batch."""
+    import pyarrow as pa
+
+    try:
+        with store_errors(path):
+            for batch in parquet_file(path).iter_batches(batch_size=rows):
+                if batch.num_rows:
+                    batch.validate(full=True)
+                    yield Batch.from_arrow(batch)
+    except PermissionError:
+        raise UnskewError(f"{path}: Permission denied; check its permissions") from None
+    except (OSError, KeyError, ValueError, pa.ArrowNotImplementedError) as error:
+        reason = str(error).splitlines()[0]
+        raise UnskewError(
+            f"{path} cannot be read as Parquet ({reason}); it may be truncated: make it again"
+        ) from error

@@ -1,0 +1,261 @@
+"""What a user may call by name: sources, variables and functions of their own modules.
+
+A name of the form ``module:function`` is imported here and nowhere else. ``find_source``,
+``find_variable`` and ``find_object`` are for names that a person gave. Names in a recipe go
+through ``recipe_source``, ``recipe_domain`` and ``recipe_variables``, which import only what the
+recipe trusts: the recipe of a dataset may be a stranger's.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from unskew.core.batch import EXAMPLE, Batch, readable
+from unskew.core.domain import Domain
+from unskew.core.errors import UnskewError, unknown
+from unskew.core.recipe import Recipe
+from unskew.core.source import Source, own_source, plain_source
+from unskew.core.variable import By, SalientVariable, Values, as_values, as_variable, as_variables
+from unskew.domains import domain_names, load_domain
+
+IF_TRUSTED = "if you trust whoever made the data, add --trust (in Python: trust=True)"
+
+
+def find_source(name: str, settings: Mapping[str, Any] | None = None) -> Source:
+    """Return a source by name: ``calculator/dcfg``, or ``my_module:my_function``.
+
+    In a module with a ``DOMAIN`` it may also be one of its sources, with their parameters.
+    """
+    if ":" in name:
+        own = _own_domain(name)
+        if own is not None:
+            return replace(own_source(own.source(name.partition(":")[2], settings)), name=name)
+        if settings:
+            raise UnskewError(
+                f"source {name!r} takes no settings ({', '.join(settings)}); set them in the module"
+            )
+        found = find_object(name)
+        made = plain_source(found, name) if not isinstance(found, Source) else own_source(found)
+        return replace(made, name=name)
+    domain, slash, source = name.partition("/")
+    if not slash:
+        raise unknown("source", name, source_names())
+    if find_table(name) is not None:
+        raise UnskewError(f"{name} is a table, not a source; show it, or convert it to a file")
+    if find_recipe(name) is not None:
+        raise UnskewError(
+            f"{name} is a recipe, not a source; run it with `unskew generate {name} -o DIR` "
+            "and give that folder"
+        )
+    return load_domain(domain).source(source, settings)
+
+
+def source_names() -> list[str]:
+    """Return every built-in source as ``domain/source``."""
+    return [f"{domain}/{name}" for domain in domain_names() for name in load_domain(domain).sources]
+
+
+def find_recipe(name: str) -> Recipe | None:
+    """Return a named recipe, ``karel/msr-test``; None where there is none of that name."""
+    domain, _, recipe = name.partition("/")
+    return load_domain(domain).recipes.get(recipe) if domain in domain_names() else None
+
+
+def find_table(name: str) -> Callable[[], Batch] | None:
+    """Return a table of examples, ``karel/problems``; None where there is none of that name."""
+    domain, _, table = name.partition("/")
+    return load_domain(domain).tables.get(table) if domain in domain_names() else None
+
+
+def built_in_domain(source: str) -> Domain | None:
+    """Return the domain of a built-in source's name; imports nothing of anyone else's."""
+    domain, slash, _ = source.partition("/")  # a function may be called like a domain
+    return load_domain(domain) if slash and domain in domain_names() else None
+
+
+def recipe_source(recipe: Recipe) -> Source:
+    """Return the source of a recipe; refuse code that the recipe does not trust."""
+    _refuse_code(untrusted_code(recipe, recipe.source))
+    return find_source(recipe.source, recipe.parameters)
+
+
+def recipe_domain(recipe: Recipe) -> Domain | None:
+    """Return the domain of a recipe's source.
+
+    There is none if its module cannot be imported here, or is not trusted: the data can still be
+    read.
+    """
+    if ":" not in recipe.source:
+        return built_in_domain(recipe.source)
+    if not recipe.trusts(recipe.source):
+        return None
+    try:
+        return _own_domain(recipe.source)
+    except UnskewError:
+        return None
+
+
+def recipe_variables(recipe: Recipe) -> list[SalientVariable]:
+    """Return the variables that a recipe homogenizes; refuse code that it does not trust."""
+    _refuse_code(untrusted_code(recipe, *recipe.homogenize))
+    return find_variables(recipe.homogenize, recipe_domain(recipe))
+
+
+def untrusted_code(recipe: Recipe, *names: str) -> list[str]:
+    """Return those of a recipe's names that are code which the recipe does not trust."""
+    return [name for name in names if ":" in name and not recipe.trusts(name)]
+
+
+def _refuse_code(names: Sequence[str]) -> None:
+    if names:
+        raise UnskewError(
+            f"the data names the code {', '.join(names)}, which is not run; {IF_TRUSTED}"
+        )
+
+
+def is_own(source: Source) -> bool:
+    """Whether a source is a user's own, not one of the package."""
+    return ":" in source.name or source.domain is None
+
+
+def find_variables(
+    names: Sequence[str], domain: Domain | None, columns: Sequence[str] | None = None
+) -> list[SalientVariable]:
+    """Return variables by name, see ``find_variable``."""
+    return [find_variable(name, domain, columns) for name in names]
+
+
+def find_variable(
+    name: str, domain: Domain | None, columns: Sequence[str] | None = None
+) -> SalientVariable:
+    """Return a variable: of the domain, a column, ``my_module:variable`` or ``domain/variable``.
+
+    Where there is neither a domain nor a table, it is a key of examples that are dicts.
+    """
+    if ":" in name:
+        return as_variable(find_object(name), name)
+    if domain is None and columns is None:
+        return column_variable(name, known=False)
+    columns = columns or ()
+    if domain is not None and name in domain.variables:
+        return domain.variable(name)
+    if name in columns:
+        return column_variable(name)
+    other, slash, variable = name.partition("/")
+    if slash and other in domain_names():
+        return load_domain(other).variable(variable)
+    known = [*(domain.variables if domain else ()), *columns]
+    raise unknown("variable", name, known)
+
+
+def resolve(
+    by: By | str | Sequence[str], domain: Domain | None, columns: Sequence[str] | None = None
+) -> tuple[SalientVariable, ...]:
+    """Return the variables that ``by`` gives, or names as ``find_variable`` has it."""
+    names: Any = [by] if isinstance(by, str) else by
+    if isinstance(names, Sequence) and names and all(isinstance(name, str) for name in names):
+        return as_variables(find_variables(names, domain, columns))
+    return as_variables(names)
+
+
+def column_variable(name: str, *, known: bool = True) -> SalientVariable:
+    """Return the variable that reads a column of a table, or a key of examples that are dicts.
+
+    A row without the key counts as None; unless the key is known, some row must have it.
+    """
+
+    def measure(batch: Batch) -> Values:
+        if batch.is_plain:
+            values = _keys(batch.columns[EXAMPLE].tolist(), name, known)
+        elif name not in batch.columns:
+            raise unknown("column", name, batch.columns)
+        else:
+            column = batch.columns[name]
+            if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "iub":
+                return column
+            values = readable(column).tolist()
+        for row, value in enumerate(values):
+            if type(value).__hash__ is None:
+                raise UnskewError(
+                    f"column {name!r} holds {type(value).__name__}s; name a function of the "
+                    "row: --by my_module:my_function"
+                )
+            if isinstance(value, float) and math.isnan(value):
+                values[row] = None  # not a number is not there
+        return as_values(values)
+
+    return SalientVariable(name, measure, doc="column")
+
+
+def find_object(name: str) -> Any:
+    """Import a function, variable or source as ``my_module:name``, from the current folder too."""
+    module, attribute = _own_module(name), name.partition(":")[2]
+    found = getattr(module, attribute, None)
+    if found is None:
+        public = [key for key in vars(module) if not key.startswith("_")]
+        raise unknown(f"name in module {module.__name__}", attribute, public)
+    if not (callable(found) or isinstance(found, (SalientVariable, Source))):
+        raise UnskewError(f"{name!r} is {type(found).__name__}; name a function or a variable")
+    return found
+
+
+def _own_domain(name: str) -> Domain | None:
+    """Return the ``DOMAIN`` of a user's module where ``my_module:name`` is one of its sources."""
+    domain = getattr(_own_module(name), "DOMAIN", None)
+    known = isinstance(domain, Domain) and name.partition(":")[2] in domain.sources
+    return domain if known else None
+
+
+def _own_module(name: str) -> ModuleType:
+    """Import the module of ``my_module:name``, from the current folder too.
+
+    The current folder may be full of a stranger's files, and libraries are imported later on as
+    well. So it comes last: no file in it takes the place of a library.
+    """
+    if "" not in sys.path:
+        sys.path.append("")
+    path = name.partition(":")[0]
+    try:
+        module = importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        raise UnskewError(
+            f"{name!r}: there is no module {error.name!r}; run where it can be imported"
+        ) from error
+    except (Exception, SystemExit) as error:  # the user's own module may do anything
+        raise UnskewError(
+            f"{name!r}: {type(error).__name__} on import: {error}; make it importable"
+        ) from error
+    _check_not_hidden(name, path.partition(".")[0])
+    return module
+
+
+def _check_not_hidden(name: str, top: str) -> None:
+    """Refuse a module of the current folder if Python found another one of that name."""
+    origin = getattr(sys.modules.get(top), "__file__", None)
+    for here in (Path(f"{top}.py"), Path(top, "__init__.py")):
+        if here.is_file() and (origin is None or not here.samefile(origin)):
+            raise UnskewError(
+                f"{name!r}: {here} is hidden by {origin or 'a module of Python'}, which has the "
+                "same name; rename the file"
+            )
+
+
+def _keys(rows: Sequence[Any], name: str, known: bool) -> list[Any]:
+    for row in rows:
+        if not isinstance(row, dict):
+            raise UnskewError(
+                f"an example is {row!r}, which has no {name!r}; name a function of it: "
+                "my_module:my_function"
+            )
+    if not known and not any(name in row for row in rows):
+        raise unknown("column", name, {str(key) for row in rows for key in row})
+    return [row.get(name) for row in rows]

@@ -1,0 +1,1 @@
+"""The Calculator's model: its network, how it is trained and scored."""

@@ -1,0 +1,1 @@
+"""The Karel synthesizer: its network, its data, decoding, training and scoring."""

@@ -1,0 +1,1 @@
+"""What the synthesizer is trained on: tasks, and endless streams of them."""

@@ -1,0 +1,129 @@
+"""What the synthesizer is trained on and tested with: datasets, files, named recipes, sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.core.batch import Batch
+from unskew.core.errors import UnskewError, unknown
+from unskew.core.recipe import Recipe
+from unskew.datasets.generate import make
+from unskew.datasets.splits import excluded_keys, key_hashes
+from unskew.domains.karel import DOMAIN
+from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM, check
+from unskew.io.lookup import find_recipe
+from unskew.io.target import Target, open_target
+from unskew.models.karel.data.tasks import Tasks, joined
+from unskew.models.samples import Sample, join, read_sample
+
+# Left out of what is trained on unless one says otherwise. The test programs of actions alone are
+# not here: they are all there are of one to three actions.
+TEST_SETS = ("karel/msr-test", "karel/msr-val", "karel/while-in-while", "karel/while-in-if")
+NAMES = tuple(
+    f"{DOMAIN.name}/{name}" for name in (*DOMAIN.sources, *DOMAIN.recipes, *DOMAIN.tables)
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Tasks to train on, and what was left out because a test set has it."""
+
+    tasks: Tasks
+    names: tuple[str, ...]
+    left_out: int  # examples
+    shared: int  # distinct programs of theirs
+
+
+def open_examples(name: str, seed: int = 0) -> Target:
+    """Open a dataset, file, table, named recipe or source."""
+    recipe = find_recipe(name)
+    if recipe is not None:
+        return Target(name, lambda n: _made(recipe, n), DOMAIN)
+    is_name = name.startswith(f"{DOMAIN.name}/") or not set(name) & set("/.:")
+    if name and is_name and name not in NAMES and not Path(name).exists():
+        step = "check the path, or see unskew list karel"
+        raise unknown("source, recipe or file", name, NAMES, step)
+    return open_target(name, seed=seed)
+
+
+def _made(recipe: Recipe, n: int | None) -> Iterator[Batch]:
+    """Yield the first examples of a recipe, shard by shard."""
+    have = 0
+    for index in range(recipe.shards):
+        if n is not None and have >= n:
+            return
+        batch = make(recipe, index)
+        yield batch if n is None else batch.head(n - have)
+        have += len(batch)
+
+
+def is_endless(name: str) -> bool:
+    """Whether a name is a source's, which has no end."""
+    return open_examples(name).endless
+
+
+def read_examples(name: str, n: int | None = None, seed: int = 0) -> Batch:
+    """Return the first examples of a dataset, file, table, named recipe or source."""
+    target = open_examples(name, seed)
+    if target.endless and n is None:
+        raise UnskewError(f"{name} is a source without end; say how many, or give a dataset")
+    found = [_columns(batch, name) for batch in target.read(n)]
+    if not found:
+        raise UnskewError(f"{name} gave no examples; there is nothing to read")
+    return join(found)
+
+
+def read_scored(name: str, n: int | None = None, seed: int = 0) -> Sample:
+    """Return what a model is scored on, with columns besides Karel's own."""
+    sample = read_sample(open_examples(name, seed), n)
+    _columns(sample.examples, name)
+    return sample
+
+
+def read_tasks(names: Sequence[str], excluded: Sequence[str]) -> Reading:
+    """Return all tasks of datasets to train on, without the programs of the excluded ones."""
+    parts, left_out, shared = [], 0, set[int]()
+    for name in names:
+        batch = read_examples(name)
+        hashes = key_hashes(batch, DOMAIN.key)
+        known = np.isin(hashes, _keys(tuple(excluded)))
+        left_out += int(known.sum())
+        shared |= set(np.unique(hashes[known]).tolist())
+        kept = batch.filter(~known)
+        if len(kept) == 0:
+            raise UnskewError(f"all of {name} is excluded; exclude less, or give another dataset")
+        _refuse_wrong(kept, name)
+        parts.append(Tasks.of(kept))
+    pairs = {part.worlds.shape[1] for part in parts}
+    if len(pairs) > 1:
+        raise UnskewError(f"datasets have {sorted(pairs)} pairs an example; train on one number")
+    return Reading(joined(parts), tuple(names), left_out, len(shared))
+
+
+def _refuse_wrong(batch: Batch, name: str) -> None:
+    """See that programs make the outputs of a sample: what is learnt must be so."""
+    sample = batch.head(1000)
+    wrong = np.flatnonzero(~check(sample))
+    if len(wrong):
+        raise UnskewError(
+            f"{name}: the program of row {int(wrong[0]) + 1} does not make its outputs; "
+            "look it over with unskew verify"
+        )
+
+
+def _columns(batch: Batch, name: str) -> Batch:
+    """Return Karel's own columns."""
+    missing = [column for column in (PROGRAM, INPUTS, OUTPUTS) if column not in batch.columns]
+    if missing:
+        raise UnskewError(f"{name} has no {' and no '.join(missing)}; give Karel examples")
+    return Batch({column: batch.columns[column] for column in (PROGRAM, INPUTS, OUTPUTS)})
+
+
+def _keys(names: tuple[str, ...]) -> NDArray[np.uint64]:
+    keys = [excluded_keys(name, make, DOMAIN.key) for name in names]
+    return np.concatenate(keys) if keys else np.empty(0, np.uint64)

@@ -1,0 +1,238 @@
+"""Karel tasks as the synthesizer reads them: packed on the device, expanded at the batch.
+
+Batches are stratified by length. Every epoch orders the tasks by length, ties at random, and cuts
+the order into as many strata as a batch has rows; a batch takes one task from each. So every
+batch has the same lengths, row by row, almost nothing is padding, and one captured graph serves
+all of them. It is fair: each task comes once an epoch, at a random step, and all are as likely
+to be among the few that do not fill a batch. The loss divides by a constant, not by the length
+of what happens to be in the batch, so its gradient is that of the mean over all tasks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from unskew.core.batch import Batch
+from unskew.core.errors import UnskewError, check_count
+from unskew.core.rng import stream
+from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
+from unskew.domains.karel.language.tokens import PAD
+from unskew.domains.karel.world import (
+    BYTES,
+    CELLS,
+    FACING,
+    HEIGHT,
+    OUTLINE,
+    POSITION,
+    SIDE,
+    TENSOR_SHAPE,
+    WALL,
+    WALL_CHANNEL,
+    WIDTH,
+)
+from unskew.models.karel.network.packed import Steps
+from unskew.models.ranks import ALONE, Ranks
+
+CHANNELS, FRAME = TENSOR_SHAPE[0], TENSOR_SHAPE[1]
+EDGE = 256  # the kind of the cells around a grid; the others are their byte
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """Programs (n, width) of token ids and their worlds (n, pairs, 2, 260), before and after."""
+
+    programs: Tensor
+    worlds: Tensor
+
+    @classmethod
+    def of(cls, batch: Batch) -> Tasks:
+        """Take over the columns of a batch of examples."""
+        worlds = np.stack([world_rows(batch, INPUTS), world_rows(batch, OUTPUTS)], axis=2)
+        return cls.of_arrays(program_rows(batch), worlds)
+
+    @classmethod
+    def of_arrays(cls, programs: NDArray[np.uint8], worlds: NDArray[np.uint8]) -> Tasks:
+        """Take over arrays of the shapes above; programs lose the padding that all of them have."""
+        if worlds.ndim != 4 or worlds.shape[2:] != (2, BYTES) or len(worlds) != len(programs):
+            raise UnskewError(
+                f"worlds have the shape {worlds.shape}; give ({len(programs)}, pairs, 2, {BYTES})"
+            )
+        width = max(1, int((programs != PAD).sum(axis=1).max(initial=0)))
+        return cls(
+            torch.from_numpy(np.ascontiguousarray(programs[:, :width])),
+            torch.from_numpy(np.ascontiguousarray(worlds)),
+        )
+
+    def to(self, device: torch.device) -> Tasks:
+        """Return the same tasks on a device."""
+        return Tasks(self.programs.to(device), self.worlds.to(device))
+
+    def lengths(self) -> Tensor:
+        """Return the number of tokens of each program, (n,)."""
+        return (self.programs != PAD).sum(dim=1)
+
+    def digest(self) -> str:
+        """Name the content in sixteen hexadecimal digits."""
+        made = hashlib.blake2b(self.programs.cpu().numpy().tobytes(), digest_size=8)
+        made.update(self.worlds.cpu().numpy().tobytes())
+        return made.hexdigest()
+
+    def __len__(self) -> int:
+        """Return the number of tasks."""
+        return len(self.programs)
+
+
+def joined(sets: Sequence[Tasks]) -> Tasks:
+    """Append sets of tasks to one another."""
+    width = max(data.programs.shape[1] for data in sets)
+    wide = [
+        functional.pad(data.programs, (0, width - data.programs.shape[1]), value=PAD)
+        for data in sets
+    ]
+    return Tasks(torch.cat(wide), torch.cat([data.worlds for data in sets]))
+
+
+def expand(worlds: Tensor, dtype: torch.dtype) -> Tensor:
+    """Expand packed pairs (n, 2, 260) to their channels (n, 18, 18, 32), before then after.
+
+    The channels are those of ``world.to_tensor``, here last.
+    """
+    if worlds.is_cuda:
+        from unskew.models.karel.network.kernels import expand as expand_on_gpu
+
+        return expand_on_gpu(worlds, dtype)
+    there = worlds.int()
+    cells = functional.pad(there[..., :CELLS].view(-1, 2, SIDE, SIDE), (1, 1, 1, 1))
+    height, width, position, facing = (
+        there[..., part] for part in (HEIGHT, WIDTH, POSITION, FACING)
+    )
+    top, right = (size.view(-1, 1, 1, 2) for size in (height, width))
+    y = torch.arange(-1, SIDE + 1, dtype=torch.int32).view(-1, 1, 1)
+    x = y.view(-1, 1)
+    on_edge = (y == -1) | (x == -1) | (y == top) | (x == right)
+    kinds = torch.where(on_edge, EDGE, cells.permute(0, 2, 3, 1))  # (n, 18, 18, 2)
+    kinds.masked_fill_((y > top) | (x > right), 0)
+    each = functional.embedding(kinds, _channels(dtype))  # (n, 18, 18, 2, 16)
+    pair, side = torch.arange(len(worlds)).view(-1, 1), torch.arange(2)
+    each[pair, position // SIDE + 1, position % SIDE + 1, side, facing] = 1
+    return each.flatten(-2)
+
+
+def _channels(dtype: torch.dtype) -> Tensor:
+    """Return the channels of each kind of cell: free, so many markers, a wall, the edge."""
+    table = torch.zeros(EDGE + 1, CHANNELS, dtype=dtype)
+    table[WALL, WALL_CHANNEL] = table[EDGE, OUTLINE] = 1
+    for markers in range(1, CHANNELS - OUTLINE):
+        table[markers, OUTLINE + markers] = 1
+    return table
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which tasks a batch has, (rows,), the longest first, and which pairs are shown of each."""
+
+    tasks: Tensor
+    pairs: Tensor  # (rows, shown)
+
+
+class Minibatches:
+    """The batches of a run by number: the same whatever came before, so a run can be resumed."""
+
+    def __init__(
+        self,
+        tasks: Tasks,
+        rows: int,
+        shown: tuple[int, int] = (5, 5),
+        seed: int = 0,
+        *,
+        ranks: Ranks = ALONE,
+        spare: int = 0,
+        limits: Sequence[int] | None = None,
+    ) -> None:
+        """Lay out batches of ``rows`` tasks; as many pairs of each as ``shown`` says, from to.
+
+        Of several ranks each takes every so many-th row. Where tasks are going to be replaced,
+        ``spare`` is by how many places the order of their lengths may differ without a new layout,
+        and ``limits`` is the layout to begin with.
+        """
+        check_count("batch", rows)
+        pairs = tasks.worlds.shape[1]
+        if not 1 <= shown[0] <= shown[1] <= pairs:
+            given = f"{shown[0]}" if shown[0] == shown[1] else f"{shown[0]} to {shown[1]}"
+            raise UnskewError(f"shown is {given}; tasks have {pairs} pairs: show 1 to {pairs}")
+        if len(tasks) < rows:
+            raise UnskewError(
+                f"{len(tasks)} tasks do not fill a batch of {rows}; lower --batch or add tasks"
+            )
+        self.tasks, self.rows, self.shown, self.seed = tasks, rows, shown, seed
+        self.batches_an_epoch = len(tasks) // rows
+        self._ranks, self._spare = ranks, spare
+        self.layout = 0  # how often it had to change
+        self._lengths = tasks.lengths()
+        self._lay_out(self._longest(spare) if limits is None else np.array(limits))
+        self._epoch = -1
+        self._order = self._pairs = torch.empty(0)
+        self._counts = np.empty(0, np.int64)
+
+    def _lay_out(self, limits: NDArray[np.int64]) -> None:
+        """Lay out the steps of batches, and say which part of all of them is this rank's."""
+        self.limits = limits.clip(min=1)
+        self.steps = Steps.of(self.limits[self._ranks.mine].tolist(), self.tasks.programs.device)
+        self.weight = len(self.steps) / float(self.limits.sum())
+
+    def refresh(self) -> None:
+        """Look again at tasks that were replaced in place; a new layout only if they need one."""
+        self._lengths, self._epoch = self.tasks.lengths(), -1
+        if (self._longest(0) > self.limits).any():
+            self._lay_out(np.maximum(self._longest(self._spare), self.limits))
+            self.layout += 1
+
+    def _longest(self, spare: int) -> NDArray[np.int64]:
+        """Return the longest program that each row of a batch can have, in any epoch.
+
+        A random few are left out of an epoch, so row r of a stratum may come from that many
+        places further up in the order of all. Where there are places to spare, the first rows
+        may be as long as a program can.
+        """
+        ordered = np.sort(self._lengths.cpu().numpy())
+        each, rest = divmod(len(ordered), self.rows)
+        last = np.arange(self.rows, 0, -1) * each - 1 + rest + spare
+        longest: NDArray[np.int64] = ordered[last.clip(max=len(ordered) - 1)]
+        longest[last >= len(ordered)] = self.tasks.programs.shape[1]
+        return longest
+
+    def choice(self, number: int) -> Choice:
+        """Return batch ``number`` of the run."""
+        epoch, place = divmod(number, self.batches_an_epoch)
+        if epoch != self._epoch:
+            self._draw(epoch)
+        tasks = self._order[self._ranks.mine, place]
+        return Choice(tasks, self._pairs[tasks, : int(self._counts[place])])
+
+    def _draw(self, epoch: int) -> None:
+        """Draw everything that an epoch leaves to chance."""
+        rng = stream(self.seed, "epoch", epoch)
+        device = self._lengths.device
+        generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
+        self._counts = rng.integers(self.shown[0], self.shown[1] + 1, size=self.batches_an_epoch)
+        size = self.batches_an_epoch * self.rows
+        kept = torch.randperm(len(self.tasks), generator=generator, device=device)[:size]
+        by_length = kept[self._lengths[kept].argsort(descending=True, stable=True)]
+        strata = by_length.view(self.rows, self.batches_an_epoch)
+        mixed = _shuffles(strata.shape, generator, device)
+        self._order = strata.gather(1, mixed)
+        self._pairs = _shuffles(self.tasks.worlds.shape[:2], generator, device)
+        self._epoch = epoch
+
+
+def _shuffles(shape: Sequence[int], generator: torch.Generator, device: torch.device) -> Tensor:
+    """Return a permutation a row."""
+    return torch.rand(*shape, generator=generator, device=device).argsort(dim=1)

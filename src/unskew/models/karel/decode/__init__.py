@@ -1,0 +1,1 @@
+"""From a network's scores to programs that the grammar allows."""

@@ -1,0 +1,1 @@
+"""The network of the synthesizer and the kernels that it runs on."""

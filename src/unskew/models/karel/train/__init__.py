@@ -1,0 +1,1 @@
+"""How the synthesizer is trained, and the folder of a run."""
