@@ -39,10 +39,11 @@ test-long: $(VENV)/test-ready ## the tests that take minutes
 test-gpu: $(VENV)/test-ready ## the tests that need an accelerator
 	$(BIN)/python -m pytest -m gpu
 
-check: $(VENV)/test-ready ## formatting, lint and types
+check: $(VENV)/test-ready ## formatting, lint, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(VENV)/test-ready ## format and fix what can be fixed
 	$(BIN)/ruff format .

@@ -19,8 +19,9 @@ from torch.profiler import ProfilerActivity, profile
 from tests.naive.karel_model import PlainSynthesizer
 from unskew.core.rng import stream
 from unskew.domains.karel.sources import msr
-from unskew.models.karel.data.tasks import Minibatches, Tasks, expand, joined
+from unskew.models.karel.data.tasks import Minibatches, Tasks, joined
 from unskew.models.karel.decode.beam import beam_search
+from unskew.models.karel.network.channels import expand
 from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
 from unskew.models.karel.train.step import StepConfig, TrainingStep
 

@@ -8,8 +8,8 @@ from bench.clock import rate
 from unskew.core.rng import stream
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.language.compiler import compile_programs
+from unskew.domains.karel.running.hidden import EVEN, REVERSED
 from unskew.domains.karel.running.interpreter import run
-from unskew.domains.karel.sampling.hidden import EVEN, REVERSED
 from unskew.domains.karel.sampling.pairs import MADE, ORIGINAL, draw_pairs
 from unskew.domains.karel.sampling.programs import original_examples, original_programs
 from unskew.domains.karel.sampling.worlds import NARROW_WORLDS, UNIFORM_WORLDS, draw_worlds

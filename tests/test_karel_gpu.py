@@ -6,8 +6,9 @@ import torch
 from tests.karel_gradients import SMALL, Case, errors, of_the_model, of_the_twin, too_inexact
 from tests.naive.karel_model import plain_copy
 from tests.test_karel_model import tasks
-from unskew.models.karel.data.tasks import Minibatches, expand
+from unskew.models.karel.data.tasks import Minibatches
 from unskew.models.karel.decode.beam import beam_search
+from unskew.models.karel.network.channels import expand
 from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
 from unskew.models.karel.train.step import StepConfig, TrainingStep
 

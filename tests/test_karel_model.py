@@ -11,7 +11,8 @@ from unskew.core.errors import UnskewError
 from unskew.core.rng import stream
 from unskew.domains import load_domain
 from unskew.domains.karel.world import to_tensor
-from unskew.models.karel.data.tasks import Minibatches, Tasks, expand, joined
+from unskew.models.karel.data.tasks import Minibatches, Tasks, joined
+from unskew.models.karel.network.channels import expand
 from unskew.models.karel.network.packed import Steps
 from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
 

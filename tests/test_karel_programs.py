@@ -17,8 +17,8 @@ from unskew.core.rng import stream
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.language.syntax import parse
-from unskew.domains.karel.running.coverable import can_act_everywhere, can_leave_loops, coverable
 from unskew.domains.karel.running.interpreter import run
+from unskew.domains.karel.sampling.coverable import can_act_everywhere, can_leave_loops, coverable
 from unskew.domains.karel.sampling.pairs import MADE, ORIGINAL, ORIGINAL_BUDGET, draw_pairs
 from unskew.domains.karel.sampling.programs import original_examples, original_programs
 from unskew.domains.karel.sampling.worlds import draw_worlds

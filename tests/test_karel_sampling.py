@@ -18,9 +18,9 @@ from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.language.syntax import parse
 from unskew.domains.karel.measures import AREA, MARKED, WALLS, world_facts
+from unskew.domains.karel.running.chance import chance
+from unskew.domains.karel.running.hidden import EVEN, GEOMETRIC, REVERSED, STATE, VARIED
 from unskew.domains.karel.running.interpreter import NESTED_REPEATS, run
-from unskew.domains.karel.sampling.chance import chance
-from unskew.domains.karel.sampling.hidden import EVEN, GEOMETRIC, REVERSED, STATE, VARIED
 from unskew.domains.karel.sampling.pairs import CRASHES, FEW, MADE, NONE, UNCOVERED, draw_pairs
 from unskew.domains.karel.sampling.prefix import SIZE, lets_begin, read_prefix
 from unskew.domains.karel.sampling.worlds import (

@@ -26,9 +26,9 @@ from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.language.syntax import parse
 from unskew.domains.karel.measures import AREA, KINDS, WALLS, WORLD_FACTS, world_facts
 from unskew.domains.karel.recipes import NARROW, RECIPES, action_table, problem_table
+from unskew.domains.karel.running.hidden import EVEN
 from unskew.domains.karel.running.interpreter import run
 from unskew.domains.karel.sampling import pairs as sampling
-from unskew.domains.karel.sampling.hidden import EVEN
 from unskew.domains.karel.sampling.pairs import MADE, draw_pairs
 from unskew.domains.karel.sampling.worlds import UNIFORM_WORLDS
 from unskew.domains.karel.world import BYTES, HEIGHT, WIDTH

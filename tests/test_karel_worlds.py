@@ -10,7 +10,7 @@ import scipy.stats
 
 from unskew.core.rng import stream
 from unskew.domains.karel import world
-from unskew.domains.karel.sampling.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
+from unskew.domains.karel.running.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
 from unskew.domains.karel.sampling.pairs import ORIGINAL
 from unskew.domains.karel.sampling.programs import original_examples
 from unskew.domains.karel.sampling.worlds import (

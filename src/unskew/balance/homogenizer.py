@@ -14,6 +14,7 @@ from unskew.balance import theory
 from unskew.balance.acceptance import AT_LEAST, accept
 from unskew.balance.codebook import Codebook
 from unskew.core.errors import HealthWarning, UnskewError, check_range
+from unskew.core.recipe import EPSILONS
 from unskew.core.tally import Tally
 from unskew.core.variable import describe
 
@@ -52,7 +53,7 @@ class Homogenizer:
         cost_limit: float = 100.0,
     ) -> None:
         """Start with nothing counted; ``cost_limit`` is in draws per kept example."""
-        check_range("epsilon", epsilon, 0, step=theory.EPSILONS)
+        check_range("epsilon", epsilon, 0, step=EPSILONS)
         check_range("cost_limit", cost_limit, 1)
         self.variable = variable
         self.epsilon = float(epsilon)

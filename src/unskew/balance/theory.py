@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError, check_range
 
-EPSILONS = "0 is exact and slow, 0.025 is the paper's choice"  # said where ε is refused
-
 
 def samples_needed(support_size: int, p_min: float, xi: float, delta: float) -> int:
     """Draws after which every |P_r[X=x] − 1/|X|| ≤ ξ with probability 1 − δ, at ε = 0.

@@ -100,9 +100,9 @@ def _data(
     options: TrainOptions, step: StepConfig, ranks: Ranks
 ) -> tuple[OpenBatches, dict[str, Any]]:
     """Return how batches are opened, and what names the data in a run's settings."""
-    from unskew.models.karel.data.batches import endless, fixed
     from unskew.models.karel.data.examples import is_endless, read_tasks
     from unskew.models.karel.data.mixture import Mixture
+    from unskew.models.karel.train.batches import endless, fixed
 
     streams = [name for name in options.datasets if name.endswith(".json") or is_endless(name)]
     if streams and len(streams) < len(options.datasets):

@@ -1,4 +1,4 @@
-"""JSON that every reader takes, of values that JSON may not have."""
+"""Writing JSON that every reader takes, and reading JSON that may be damaged."""
 
 from __future__ import annotations
 
@@ -21,6 +21,17 @@ def json_text(data: Any, indent: int | None = None) -> str:
     except (TypeError, ValueError, RecursionError):
         text = json.dumps(_allowed(data), ensure_ascii=False, indent=indent)
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text; raise ``ValueError`` for any text that has none.
+
+    Python raises ``RecursionError`` for a text that is nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def _default(value: Any) -> Any:

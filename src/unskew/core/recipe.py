@@ -10,14 +10,14 @@ from dataclasses import asdict, dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from unskew.balance.theory import EPSILONS
 from unskew.core.errors import UnskewError, check_range, unknown
-from unskew.io.files import parse_json
+from unskew.core.json_text import parse_json
 
 if TYPE_CHECKING:
     from unskew.io.location import Place
 
 VERSION = 1
+EPSILONS = "0 is exact and slow, 0.025 is the paper's choice"  # said where ε is refused
 # Whose names may be opened: True, all of them; False, none; or the names that a person gave.
 Trust: TypeAlias = bool | Collection[str]
 MOST_SHARDS = 1_000_000  # each is a file with a number in its name

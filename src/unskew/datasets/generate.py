@@ -15,7 +15,6 @@ from unskew.core.repeatable import refuse_unrepeatable
 from unskew.core.rng import stream
 from unskew.core.tally import Tally
 from unskew.core.variable import joint
-from unskew.datasets.engines import Engine
 from unskew.datasets.finish import at_once, finish
 from unskew.datasets.given import given_place, given_rows, given_size
 from unskew.datasets.inputs import check_inputs, contents_of, named_inputs, record_inputs
@@ -27,6 +26,7 @@ from unskew.io.lookup import is_own, recipe_source, recipe_variables
 
 if TYPE_CHECKING:
     from unskew.core.batch import Batch
+    from unskew.datasets.engines import Engine
 
 Advance = Callable[[int], None]
 DERIVED_AT_ONCE = 4096  # given examples made anew at once

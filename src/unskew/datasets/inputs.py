@@ -10,11 +10,11 @@ import hashlib
 import json
 
 from unskew.core.errors import UnskewError
+from unskew.core.json_text import parse_json
 from unskew.core.recipe import Recipe
 from unskew.core.rowhash import content_hashes
 from unskew.datasets.part import NOTES
 from unskew.domains import domain_names
-from unskew.io.files import parse_json
 from unskew.io.location import Place, place, plain_errors, write_text
 from unskew.io.lookup import IF_TRUSTED, find_recipe, find_table, recipe_source, recipe_variables
 from unskew.io.target import Target, open_target

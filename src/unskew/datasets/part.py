@@ -24,9 +24,9 @@ import numpy as np
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
+from unskew.core.json_text import parse_json
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally, plain
-from unskew.io.files import parse_json
 from unskew.io.location import Place, inside, parquet_file, sha256, write_bytes, write_text
 from unskew.io.lookup import recipe_domain, recipe_variables
 from unskew.io.object_store import store_errors

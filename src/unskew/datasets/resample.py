@@ -20,10 +20,9 @@ from unskew.balance.allotment import (
     within,
 )
 from unskew.balance.codebook import Codebook
-from unskew.balance.theory import EPSILONS
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, check_count, check_range
-from unskew.core.recipe import Trust
+from unskew.core.recipe import EPSILONS, Trust
 from unskew.core.rng import stream
 from unskew.core.tally import Tally
 from unskew.core.variable import By, SalientVariable, joint

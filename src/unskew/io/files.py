@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import platform
 import re
@@ -13,7 +12,6 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from unskew.core.errors import UnskewError
 from unskew.io.object_store import on_disk
@@ -93,17 +91,6 @@ def _link(beside: Path, path: Path) -> None:
             raise
         if not path.exists():  # the next best thing on such a disk
             os.replace(beside, path)
-
-
-def parse_json(text: str | bytes) -> Any:
-    """Return the value of a JSON text; raise ``ValueError`` for any text that has none.
-
-    Python raises ``RecursionError`` for a text that is nested too deeply.
-    """
-    try:
-        return json.loads(text)
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -17,7 +17,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from unskew.core.errors import UnskewError
-from unskew.io.files import parse_json, write_by
+from unskew.core.json_text import parse_json
+from unskew.io.files import write_by
 
 FORMAT = "unskew-checkpoint-1"
 AGAIN = "restore it, or remove it and train again"

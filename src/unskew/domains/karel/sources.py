@@ -24,7 +24,7 @@ from unskew.domains.karel import measures
 from unskew.domains.karel.examples import make_batch, program_rows
 from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.language.compiler import Code, compile_programs
-from unskew.domains.karel.sampling.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
+from unskew.domains.karel.running.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
 from unskew.domains.karel.sampling.pairs import (
     CRASHES,
     FEW,

@@ -14,7 +14,7 @@ from unskew.core.compiled import compiled, compiled_inner
 from unskew.core.errors import UnskewError, check_count
 from unskew.domains.karel.language import compiler as c
 from unskew.domains.karel.language.compiler import Code, compile_programs
-from unskew.domains.karel.sampling.hidden import FREE, UNKNOWN, Hidden, reveal_cell, reveal_markers
+from unskew.domains.karel.running.hidden import FREE, UNKNOWN, Hidden, reveal_cell, reveal_markers
 from unskew.domains.karel.world import BYTES, FACING, MAX_MARKERS, POSITION, SIDE, WALL
 
 MAX_TICKS = 200

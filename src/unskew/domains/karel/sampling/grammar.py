@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from unskew.core.compiled import compiled_inner
 from unskew.domains.karel.language import tokens as t
-from unskew.domains.karel.sampling.chance import uniform
+from unskew.domains.karel.running.chance import uniform
 
 MAX_LENGTH = 65  # tokens: the longest program of the original test set
 ROOM = MAX_LENGTH + 8  # the longest beginning of a construct is past the end at most

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.domains.karel.language.compiler import Code
-from unskew.domains.karel.running.interpreter import MAX_TICKS, NESTED_REPEATS, run_one
-from unskew.domains.karel.sampling.chance import chance, two_below, uniform
-from unskew.domains.karel.sampling.hidden import (
+from unskew.domains.karel.running.chance import chance, two_below, uniform
+from unskew.domains.karel.running.hidden import (
     CELLS_LEFT,
     COUNTS,
     FAIR,
@@ -37,6 +36,7 @@ from unskew.domains.karel.sampling.hidden import (
     reveal_all,
     reveal_cell,
 )
+from unskew.domains.karel.running.interpreter import MAX_TICKS, NESTED_REPEATS, run_one
 from unskew.domains.karel.sampling.prefix import SIZE, lets_begin, read_prefix
 from unskew.domains.karel.sampling.worlds import (
     CORNER,

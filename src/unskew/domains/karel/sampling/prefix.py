@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unskew.core.compiled import compiled_inner
 from unskew.domains.karel.language import compiler as c
-from unskew.domains.karel.sampling.hidden import FREE, UNKNOWN, reveal_cell, reveal_markers
+from unskew.domains.karel.running.hidden import FREE, UNKNOWN, reveal_cell, reveal_markers
 from unskew.domains.karel.world import FACING, HEIGHT, MAX_MARKERS, POSITION, SIDE, WALL, WIDTH
 
 MOST_CELLS, MOST_TICKS = 32, 100  # the rest of a longer one is left to the run

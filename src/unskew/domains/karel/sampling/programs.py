@@ -17,11 +17,15 @@ from numpy.typing import NDArray
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.domains.karel.language.compiler import TESTS, compile_row
 from unskew.domains.karel.measures import INSIDE, MOST_DEEP, PROGRAM_FACTS, count_program
-from unskew.domains.karel.running.coverable import can_act_everywhere, can_leave_loops, is_coverable
+from unskew.domains.karel.running.chance import chance, uniform
+from unskew.domains.karel.running.hidden import LOOKED, UNKNOWN, clear, hidden_rooms, reveal_all
 from unskew.domains.karel.sampling import grammar as g
-from unskew.domains.karel.sampling.chance import chance, uniform
+from unskew.domains.karel.sampling.coverable import (
+    can_act_everywhere,
+    can_leave_loops,
+    is_coverable,
+)
 from unskew.domains.karel.sampling.grammar import MAX_DEPTH, MAX_LENGTH, Grammar, draw_program
-from unskew.domains.karel.sampling.hidden import LOOKED, UNKNOWN, clear, hidden_rooms, reveal_all
 from unskew.domains.karel.sampling.pairs import (
     MADE,
     NONE,

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.compiled import compiled, compiled_inner
-from unskew.domains.karel.sampling.chance import chance, uniform
-from unskew.domains.karel.sampling.hidden import MIXED, counts_of_world, draw_count
+from unskew.domains.karel.running.chance import chance, uniform
+from unskew.domains.karel.running.hidden import MIXED, counts_of_world, draw_count
 from unskew.domains.karel.world import (
     BYTES,
     CELLS,

@@ -29,11 +29,11 @@ from unskew.experiments.provenance import UNKNOWN, provenance
 from unskew.experiments.say import Say
 from unskew.io.dataset import Dataset
 from unskew.io.files import plain_errors, write_text
-from unskew.models.karel.data.batches import endless, fixed
 from unskew.models.karel.data.examples import read_examples
 from unskew.models.karel.data.tasks import Tasks, joined
 from unskew.models.karel.network.synthesizer import Synthesizer
 from unskew.models.karel.score import mean_loss, score
+from unskew.models.karel.train.batches import endless, fixed
 from unskew.models.karel.train.run import MODEL, OpenBatches, Progress, load_synthesizer, train
 from unskew.models.ranks import ALONE
 from unskew.models.runs import METRICS

@@ -16,7 +16,7 @@ COLUMNS = 1024  # of the gates that one program adds or sums
 
 
 def expand(worlds: Tensor, dtype: torch.dtype) -> Tensor:
-    """See ``karel_data.expand``: pairs (n, 2, 260) become (n, 18, 18, 32)."""
+    """See ``channels.expand``: pairs (n, 2, 260) become (n, 18, 18, 32)."""
     out = torch.empty(len(worlds), 18, 18, 32, dtype=dtype, device=worlds.device)
     _expand[(len(worlds), 6)](worlds, out)
     return out

@@ -24,7 +24,7 @@ from unskew.core.errors import UnskewError, check_count, check_range, check_whol
 from unskew.core.rng import stream
 from unskew.domains.karel.language.tokens import PAD, VOCABULARY
 from unskew.models.calculator.recurrence import lstm_cell
-from unskew.models.karel.data.tasks import CHANNELS, FRAME, expand
+from unskew.models.karel.network.channels import CHANNELS, FRAME, expand
 from unskew.models.karel.network.encoder import CONVOLUTIONS_A_BLOCK, run_convolutions
 from unskew.models.karel.network.packed import Steps, input_gates, run_packed_lstm
 from unskew.models.runs import as_before

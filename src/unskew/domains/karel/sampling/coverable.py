@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.domains.karel.language import compiler as c
 from unskew.domains.karel.language.compiler import Code
-from unskew.domains.karel.running.interpreter import MAX_TICKS, run_one
-from unskew.domains.karel.sampling.chance import chance, uniform
-from unskew.domains.karel.sampling.hidden import (
+from unskew.domains.karel.running.chance import chance, uniform
+from unskew.domains.karel.running.hidden import (
     CELLS_LEFT,
     COUNTS,
     EVEN,
@@ -31,6 +30,7 @@ from unskew.domains.karel.sampling.hidden import (
     hidden_rooms,
     look,
 )
+from unskew.domains.karel.running.interpreter import MAX_TICKS, run_one
 from unskew.domains.karel.sampling.pairs import all_branches, run_room
 from unskew.domains.karel.world import CELLS, FACING, HEIGHT, POSITION, SIDE, WIDTH
 

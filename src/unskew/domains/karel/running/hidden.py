@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.compiled import compiled, compiled_inner
-from unskew.domains.karel.sampling.chance import uniform
+from unskew.domains.karel.running.chance import uniform
 from unskew.domains.karel.world import BYTES, CELLS, HEIGHT, SIDE, WALL, WIDTH
 
 UNKNOWN, FREE = 254, 253  # a cell not looked at; a free one whose markers were not looked at
