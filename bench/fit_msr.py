@@ -1,6 +1,7 @@
 """Fits the grammar of the original programs to what was measured of them.
 
-`python -m bench.fit_msr VAL_PROGRAMS -o src/unskew/domains/karel/msr.json`: the choices are
+`python -m bench.fit_msr VAL_PROGRAMS -o src/unskew/domains/karel/sampling/msr.json`.
+The choices are
 counted in a list of original programs, weighted so that long ones, which the list lacks, count
 as they should; then whole programs are weighted until the published histograms are met, and the
 choices corrected until they come out as often as they should.
