@@ -247,7 +247,8 @@ def test_a_folder_of_another_recipe_is_left_alone(run, here):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_warning_of_every_part_is_said_once(run, here, workers):
+def test_a_warning_of_every_part_is_said_once(run, here, workers, monkeypatch):
+    monkeypatch.delitem(sys.modules, "wide", raising=False)
     (here / "wide.py").write_text(
         "import unskew\ndef draw(rng): return int(rng.integers(3))\n"
         "value = unskew.over(lambda x: x, range(5))\n"

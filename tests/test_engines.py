@@ -259,10 +259,25 @@ def test_notes_lie_apart_from_the_data(whole):
 # Stopping.
 
 
-def worker_of(code: str, folder: Path, source: str) -> subprocess.Popen:
+@pytest.fixture
+def worker_of():
+    """Start workers, and leave none behind: not even where a test fails."""
+    started = []
+
+    def start(code: str, folder: Path) -> subprocess.Popen:
+        started.append(started_worker(code, folder))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        ended(process)
+
+
+def started_worker(code: str, folder: Path) -> subprocess.Popen:
     """Start a worker in a folder, where its module is, and ask it for a part."""
     (folder / "own.py").write_text(code)
-    recipe = Recipe(source, 1_000)
+    recipe = Recipe("own:draw", 1_000)
     (folder / "recipe.json").write_text(recipe.to_json())
     process = subprocess.Popen(
         [sys.executable, "-m", "unskew.worker"], cwd=folder,
@@ -275,7 +290,7 @@ def worker_of(code: str, folder: Path, source: str) -> subprocess.Popen:
 
 def ended(process: subprocess.Popen) -> tuple[int, str]:
     """Wait for the end of a worker; return its exit code and what it said on stderr."""
-    errors = process.stderr.read()
+    errors = "" if process.stderr.closed else process.stderr.read()
     process.stdout.close()
     process.stderr.close()
     return process.wait(HANG), errors
@@ -283,7 +298,7 @@ def ended(process: subprocess.Popen) -> tuple[int, str]:
 
 # Each module says "here" and waits there for ever, but for a signal that ends the process.
 HERE = """
-import atexit, os, signal, sys, threading
+import atexit, ctypes, os, signal, sys, threading, time
 import numba
 import numpy as np
 
@@ -347,13 +362,13 @@ def draw(rng):
 
 @pytest.mark.parametrize("times", [3, pytest.param(30, marks=pytest.mark.long)])
 @pytest.mark.parametrize("place", PLACES)
-def test_a_worker_that_is_stopped_ends_wherever_it_is(place, times, tmp_path):
+def test_a_worker_that_is_stopped_ends_wherever_it_is(place, times, tmp_path, worker_of):
     """Where exceptions are swallowed, too: it ends at the first signal, without a word."""
     crew = []
     for number in range(times):
         folder = tmp_path / str(number)
         folder.mkdir()
-        crew.append(worker_of(HERE + PLACES[place], folder, "own:draw"))
+        crew.append(worker_of(HERE + PLACES[place], folder))
     for process in crew:
         assert process.stderr.readline() == "here\n"
         process.terminate()
@@ -366,31 +381,37 @@ def test_a_worker_that_is_stopped_ends_wherever_it_is(place, times, tmp_path):
 
 
 KERNEL = """
-@numba.njit(nogil=True)
-def spin(flag):
-    while flag[0] == 0:
-        pass
+rest = ctypes.CDLL(None).sched_yield
+rest.argtypes, rest.restype = (), ctypes.c_int
 
-spin(np.ones(1))
+@numba.njit(nogil=True)
+def wait(flag):
+    while flag[1] == 0:
+        flag[0] = 1
+        rest()  # a call of which the compiler knows nothing, so it looks at the flag again
+
+wait(np.ones(2))
 
 def draw(rng):
-    flag = np.zeros(1)
+    flag = np.zeros(2)
 
     def release():
+        while flag[0] == 0:
+            time.sleep(0.01)
+        print("here", file=sys.stderr, flush=True)  # the kernel runs
         with open("gate"):  # waits until somebody opens it to write
-            flag[0] = 1
+            flag[1] = 1
 
     threading.Thread(target=release).start()
-    print("here", file=sys.stderr, flush=True)
-    spin(flag)
+    wait(flag)
     return {"n": 1}
 """
 
 
-def test_a_worker_that_is_stopped_in_a_kernel_ends_right_after_it(tmp_path):
+def test_a_worker_that_is_stopped_in_a_kernel_ends_right_after_it(tmp_path, worker_of):
     """Nothing of Python runs in it. The parent does not wait for it (see below)."""
     os.mkfifo(tmp_path / "gate")
-    process = worker_of(HERE + KERNEL, tmp_path, "own:draw")
+    process = worker_of(HERE + KERNEL, tmp_path)
     assert process.stderr.readline() == "here\n"
     process.terminate()
     (tmp_path / "gate").write_text("")
@@ -416,8 +437,8 @@ def draw(rng):
 """
 
 
-def test_a_worker_that_is_stopped_while_it_writes_leaves_nothing(tmp_path):
-    process = worker_of(WRITING, tmp_path, "own:draw")
+def test_a_worker_that_is_stopped_while_it_writes_leaves_nothing(tmp_path, worker_of):
+    process = worker_of(WRITING, tmp_path)
     assert process.stderr.readline() == "here\n"
     assert list(tmp_path.rglob("*.part"))
     process.terminate()

@@ -40,7 +40,7 @@ def itself(example: Any) -> Any:
 
 
 def array_variable(values: np.ndarray) -> SalientVariable:
-    """A variable that measures these values whatever the batch."""
+    """A variable that measures these values of any batch with as many examples."""
     return SalientVariable("array", lambda batch: values)
 
 
@@ -206,8 +206,8 @@ def test_clip_keeps_whole_numbers_whole() -> None:
 
 def test_clip_of_bytes_may_have_ends_that_bytes_cannot_hold() -> None:
     values = np.array([0, 200, 255], dtype=np.uint8)
-    assert measure(clip(array_variable(values), -1, 300), [0]) == [0, 200, 255]
-    assert measure(clip(array_variable(values), -1, 210), [0]) == [0, 200, 210]
+    assert measure(clip(array_variable(values), -1, 300), [0] * 3) == [0, 200, 255]
+    assert measure(clip(array_variable(values), -1, 210), [0] * 3) == [0, 200, 210]
 
 
 @pytest.mark.parametrize(("low", "high"), [(2, 1), (math.nan, 1), (0, math.nan)])
@@ -263,13 +263,13 @@ def test_binary_fractions_are_rounded_exactly(step: float, numerators: list[int]
 
 def test_round_to_of_bytes_does_not_wrap_around() -> None:
     values = np.array([3, 200, 255], dtype=np.uint8)
-    assert measure(round_to(array_variable(values), 2), [0]) == [4, 200, 256]
-    assert measure(round_to(array_variable(values), 300), [0]) == [0, 300, 300]
+    assert measure(round_to(array_variable(values), 2), [0] * 3) == [4, 200, 256]
+    assert measure(round_to(array_variable(values), 300), [0] * 3) == [0, 300, 300]
 
 
 def test_round_to_of_the_largest_whole_numbers_does_not_wrap_around() -> None:
     values = np.array([2**62, -(2**62)])
-    assert measure(round_to(array_variable(values), 10), [0]) == [2**62 - 4, -(2**62) + 4]
+    assert measure(round_to(array_variable(values), 10), [0] * 2) == [2**62 - 4, -(2**62) + 4]
 
 
 @pytest.mark.parametrize("step", [0, -1, math.nan, math.inf])
@@ -339,7 +339,7 @@ class TestNumbersOnly:
     def test_times_in_nanoseconds_are_numbers(self, make: Callable[..., SalientVariable]) -> None:
         now = 1_700_000_000_000_000_000
         as_array = make(array_variable(np.array([now, -now])))
-        assert measure(make(itself), [now, -now]) == measure(as_array, [0])
+        assert measure(make(itself), [now, -now]) == measure(as_array, [0] * 2)
 
     def test_nan_is_refused(self, make: Callable[..., SalientVariable]) -> None:
         variable = make(lambda x: math.nan)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.errors import UnskewError
+from unskew.errors import RowError, UnskewError, brief
+from unskew.nesting import check_nesting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +39,11 @@ class Batch:
 
     @classmethod
     def of(cls, examples: Sequence[object]) -> Batch:
-        """Wrap plain Python objects, whatever they are, in one column."""
+        """Wrap plain Python objects, whatever they are, in one column.
+
+        An example that contains itself, or is nested too deeply, is refused here and nowhere else.
+        """
+        check_nesting(examples)
         column = np.empty(len(examples), dtype=object)
         for row, example in enumerate(examples):  # a slice would unpack lists and texts
             column[row] = example
@@ -46,7 +51,7 @@ class Batch:
 
     @classmethod
     def from_arrow(cls, table: pa.RecordBatch | pa.Table) -> Batch:
-        """Take over the columns of an Arrow table or record batch without copying."""
+        """Take over the columns of an Arrow table or record batch; only views are copied."""
         import pyarrow as pa
 
         columns = {}
@@ -54,6 +59,9 @@ class Batch:
             column = table.column(name)
             if isinstance(column, pa.ChunkedArray):
                 column = column.combine_chunks()
+            if column.type in (pa.string_view(), pa.binary_view()):  # Arrow cannot take rows of it
+                text = pa.types.is_string_view(column.type)
+                column = column.cast(pa.large_string() if text else pa.large_binary())
             columns[name] = column
         return cls(columns)
 
@@ -102,16 +110,10 @@ class Batch:
         if not self.is_plain:
             return pa.table({name: pa.array(column) for name, column in self.columns.items()})
         rows = self.columns[EXAMPLE].tolist()
-        try:
-            if not all(isinstance(row, dict) for row in rows):
-                return pa.table({EXAMPLE: pa.array(rows)})
-            names = dict.fromkeys(name for row in rows for name in row)
-            return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
-        except (pa.ArrowException, OverflowError, TypeError) as error:
-            raise UnskewError(
-                f"examples cannot be stored as columns ({str(error).splitlines()[0]}); "
-                "return a dict of numbers, texts and lists"
-            ) from error
+        if not all(isinstance(row, dict) for row in rows):
+            return pa.table({EXAMPLE: _stored(rows, EXAMPLE)})
+        names = dict.fromkeys(name for row in rows for name in row)
+        return pa.table({name: _stored([row.get(name) for row in rows], name) for name in names})
 
     def _each(self, change: Any) -> Batch:
         return Batch({name: change(column) for name, column in self.columns.items()})
@@ -132,15 +134,102 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
     return Batch(columns)
 
 
-def readable(column: Column) -> Column:
-    """Return a column that turns into Python values: times become text, to the nanosecond."""
+def _stored(values: Sequence[object], name: object) -> pa.Array:
+    """Return values as an Arrow column, or say which of them cannot be stored, and why."""
     import pyarrow as pa
 
-    if isinstance(column, np.ndarray) or not pa.types.is_temporal(column.type):
+    if not isinstance(name, str):
+        raise UnskewError(
+            f"examples cannot be stored as columns: the key {brief(name)} is no text; name the "
+            "columns with texts"
+        )
+    try:
+        column = pa.array(values)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+        said = f"cannot be stored as columns ({_why(error)}"
+        for row, value in enumerate(values):
+            if not _fits(value):
+                raise RowError(row, f"{name!r} is {brief(value)}, examples {said}") from error
+        raise UnskewError(f"column {name!r}: examples {said}") from error
+    if _has_empty_struct(column.type):
+        raise UnskewError(
+            f"column {name!r} has dicts without any key, and Parquet cannot hold such a column; "
+            "leave it out, or give it a key"
+        )
+    return column
+
+
+def _why(error: Exception) -> str:
+    """Say why Arrow does not hold a value, and what to do."""
+    if isinstance(error, UnicodeEncodeError):
+        return "a text has half of a character, a lone surrogate); mend the text"
+    if isinstance(error, OverflowError):
+        return "a whole number has more than 64 bits); give it as text, or write a .jsonl file"
+    return f"{str(error).splitlines()[0]}); return a dict of numbers, texts and lists"
+
+
+def _fits(value: object) -> bool:
+    """Whether Arrow holds a value by itself."""
+    import pyarrow as pa
+
+    try:
+        pa.array([value])
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return False
+    return True
+
+
+def _has_empty_struct(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    inner = [kind.field(i).type for i in range(kind.num_fields)]
+    return (pa.types.is_struct(kind) and not inner) or any(map(_has_empty_struct, inner))
+
+
+def readable(column: Column) -> Column:
+    """Return a column that turns into Python values: times become text, to the nanosecond.
+
+    Python has no times before the year 1 or after 9999, and none of nanoseconds.
+    """
+    import pyarrow as pa
+
+    if isinstance(column, np.ndarray):
         return column
-    if pa.types.is_duration(column.type):
-        return column.cast(pa.int64())
-    return column.cast(pa.string())
+    wanted = _readable_type(column.type)
+    if wanted.equals(column.type):
+        return column
+    try:
+        return column.cast(wanted)
+    except pa.ArrowException as error:
+        raise UnskewError(
+            f"a column of {column.type} cannot be read ({str(error).splitlines()[0]}); store it as "
+            "text, or leave it out"
+        ) from error
+
+
+def _readable_type(kind: pa.DataType) -> pa.DataType:
+    """Return a type without times: text instead, and whole numbers for lengths of time."""
+    import pyarrow as pa
+
+    if pa.types.is_duration(kind):
+        return pa.int64()
+    if pa.types.is_temporal(kind):
+        return pa.string()
+    if pa.types.is_struct(kind):
+        return pa.struct([_readable_field(kind.field(i)) for i in range(kind.num_fields)])
+    if pa.types.is_map(kind):
+        return pa.map_(_readable_field(kind.key_field), _readable_field(kind.item_field))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_readable_field(kind.value_field), kind.list_size)
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_readable_field(kind.value_field))
+    if pa.types.is_list(kind):
+        return pa.list_(_readable_field(kind.value_field))
+    return kind
+
+
+def _readable_field(field: pa.Field) -> pa.Field:
+    return field.with_type(_readable_type(field.type))
 
 
 def is_text(column: Column) -> bool:

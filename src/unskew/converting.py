@@ -11,9 +11,10 @@ import numpy as np
 
 from unskew.addresses import is_address
 from unskew.dataset import Dataset
-from unskew.domain import Domain, example_data
-from unskew.errors import UnskewError, check_count, unknown
+from unskew.domain import Domain, domain_code, example_data
+from unskew.errors import RowError, UnskewError, brief, check_count, unknown
 from unskew.files import check_writable, write_by
+from unskew.recipe import Trust
 from unskew.targets import FILES, Target, alike, open_target
 
 if TYPE_CHECKING:
@@ -30,16 +31,18 @@ def convert(
     *,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
+    trust: Trust = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> int:
     """Write the examples of ``target`` as one .parquet or .jsonl file; return how many.
 
     ``target`` is what ``audit`` takes; of what is endless, ``n`` says how many. ``form`` names
-    a form that is not ours (``records``: the JSONL of the original Karel dataset).
+    a form that is not ours (``records``: the JSONL of the original Karel dataset). Code that a
+    dataset names is imported only with ``trust``.
     """
     path = Path(path)
     check_suffix(path)
-    opened = open_target(target, settings, seed)
+    opened = open_target(target, settings, seed, trust)
     if n is not None:
         check_count("n", n, "convert at least one example")
     elif opened.endless:
@@ -91,7 +94,13 @@ def _form(label: str, domain: Domain | None, form: str) -> Callable[[Any, int], 
         )
     if form not in domain.forms:
         raise unknown(f"form of {domain.name}", form, domain.forms)
-    return domain.forms[form]
+    chosen = domain.forms[form]
+
+    def made(example: Any, number: int) -> Any:
+        with domain_code(domain, form):
+            return chosen(example, number)
+
+    return made
 
 
 def _counted(opened: Target, n: int | None, advance: Callable[[int], None]) -> Iterator[Batch]:
@@ -115,7 +124,7 @@ def _write_parquet(batches: Iterator[Batch], path: Path) -> int:
         writer = None
         try:
             for batch in batches:
-                table = batch.to_arrow()
+                table = _table(batch, rows)
                 if writer is None:
                     writer = pq.ParquetWriter(beside, table.schema, compression="zstd")
                 writer.write_table(_alike(table, writer.schema, rows))
@@ -126,6 +135,14 @@ def _write_parquet(batches: Iterator[Batch], path: Path) -> int:
 
     write_by(path, write)
     return rows
+
+
+def _table(batch: Batch, rows: int) -> pa.Table:
+    """Return a batch as a table, or say which row of the file it cannot be for."""
+    try:
+        return batch.to_arrow()
+    except RowError as error:
+        raise error.at(f"row {rows + error.row + 1}") from error
 
 
 def _alike(table: pa.Table, schema: pa.Schema, rows: int) -> pa.Table:
@@ -140,21 +157,27 @@ def _write_jsonl(batches: Iterator[Batch], path: Path, made: Callable[[Any, int]
 
     def write(beside: Path) -> None:
         nonlocal rows
-        with beside.open("w", encoding="utf-8", newline="\n") as file:
+        with beside.open("wb") as file:
             for batch in batches:
                 for example in batch.examples():
-                    file.write(_line(example, rows, made) + "\n")
+                    file.write(_line(example, rows, made) + b"\n")
                     rows += 1
 
     write_by(path, write)
     return rows
 
 
-def _line(example: Any, number: int, made: Callable[[Any, int], Any]) -> str:
+def _line(example: Any, number: int, made: Callable[[Any, int], Any]) -> bytes:
     try:
-        return json.dumps(made(example, number), ensure_ascii=False, allow_nan=False, default=_data)
+        text = json.dumps(made(example, number), ensure_ascii=False, allow_nan=False, default=_data)
+        return text.encode()
     except UnskewError as error:
         raise UnskewError(f"row {number + 1}: {error}") from error
+    except UnicodeEncodeError as error:
+        raise UnskewError(
+            f"row {number + 1} is {brief(example)}: a text has half of a character, a lone "
+            "surrogate; mend the text"
+        ) from error
     except (TypeError, ValueError, RecursionError) as error:
         raise UnskewError(
             f"row {number + 1} cannot be JSON ({error}); write a .parquet file"

@@ -20,6 +20,7 @@ from itertools import islice
 from typing import IO, Any, TypeAlias
 
 from unskew.errors import HealthWarning, UnskewError, check_count, is_new
+from unskew.processes import PYTHON
 from unskew.recipe import Recipe
 from unskew.store import Place, place, remove_left
 
@@ -203,8 +204,8 @@ def _numbers(answers: Iterable[dict[str, Any]], warned: set[str]) -> Iterator[in
 
 def _start() -> subprocess.Popen[str]:
     """Start a worker in a session of its own: an interrupt from the keyboard is not for it."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "unskew.worker"],
+    return subprocess.Popen(  # noqa: S603 - this very Python, and a module of ours
+        [*PYTHON, "-m", "unskew.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -5,25 +5,62 @@ import operator
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Real
+from reprlib import Repr
 
 MOST_NAMES = 40  # that an error lists
+LONGEST, LAST = 2000, 500  # characters of an error, and of its end where the middle is left out
+MOST_TEXT = 200  # characters of a text or number within a value that an error names
 
 
 class UnskewError(Exception):
     """A mistake in what was asked: one line with the value, the allowed range, the next step."""
+
+    def __init__(self, text: str = "") -> None:
+        """Keep the text on one line and short, whatever value of the user's it repeats."""
+        super().__init__(one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Return a text without line breaks, and without its middle where it is very long."""
+    text = text.replace("\r", "\\r").replace("\n", "\\n")
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST - LAST]} … {text[-LAST:]}"  # the next step is at the end
 
 
 class RowError(UnskewError):
     """A mistake in one row of a batch; ``at`` says where that row stands, for whoever knows."""
 
     def __init__(self, row: int, said: str) -> None:
-        """Count rows from 0."""
-        super().__init__(f"row {row}: {said}")
+        """Take the row counted from 0; the message counts from 1, as files do."""
+        super().__init__(f"row {row + 1}: {said}")
         self.row, self.said = row, said
 
     def at(self, where: str) -> UnskewError:
         """Return the error with the row's place in a file."""
         return UnskewError(f"{where}: {self.said}")
+
+
+def _limited() -> Repr:
+    """Return what prints a value without walking all of it."""
+    printer = Repr()
+    printer.maxlevel = 6
+    printer.maxlist = printer.maxtuple = printer.maxdict = printer.maxset = 20
+    printer.maxstring = printer.maxother = printer.maxlong = MOST_TEXT
+    return printer
+
+
+_BRIEF = _limited()
+
+
+def brief(value: object, most: int = 60) -> str:
+    """Return how a value prints, on one line of at most ``most`` characters."""
+    try:
+        text = " ".join(_BRIEF.repr(value).split())
+    except Exception:  # too many digits, or a class of the user's own
+        text = f"<{type(value).__name__}>"
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 class HealthWarning(UserWarning):

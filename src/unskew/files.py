@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import platform
 import re
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from unskew.addresses import on_disk
 from unskew.errors import UnskewError
@@ -93,6 +95,17 @@ def _link(beside: Path, path: Path) -> None:
             os.replace(beside, path)
 
 
+def parse_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text; raise ``ValueError`` for any text that has none.
+
+    Python raises ``RecursionError`` for a text that is nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file whole or not at all."""
     write_by(path, lambda beside: beside.write_bytes(data))
@@ -100,7 +113,12 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
-    write_bytes(path, text.encode())
+    write_bytes(path, encoded(text))
+
+
+def encoded(text: str) -> bytes:
+    """Return a text as UTF-8; half of a character, which has no bytes, as ``\\ud800``."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def check_writable(path: Path) -> None:

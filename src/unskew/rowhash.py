@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 
 from unskew.batch import Batch, binary_rows, is_binary, is_text, readable, text_bytes
 from unskew.compiled import compiled
+from unskew.errors import RowError, brief
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from unskew.batch import Column
 
 _OFFSET = np.uint64(0xCBF29CE484222325)
@@ -116,15 +119,33 @@ def _bytes_of(column: Column) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         width = column.dtype.itemsize * math.prod(column.shape[1:])
         flat = np.ascontiguousarray(column).reshape(-1).view(np.uint8)
         return flat, np.arange(rows + 1, dtype=np.int64) * width
-    digests = [_digest(value) for value in column.tolist()]
+    digests = _digests(column.tolist())
     offsets = np.arange(rows + 1, dtype=np.int64) * 16
     return np.frombuffer(b"".join(digests), dtype=np.uint8), offsets
 
 
+def _digests(values: Sequence[object]) -> list[bytes]:
+    digests: list[bytes] = []
+    try:
+        digests.extend(map(_digest, values))
+    except (RecursionError, ValueError) as error:  # objects within objects, endless numbers
+        row = len(digests)
+        raise RowError(
+            row,
+            f"{brief(values[row], 40)} cannot be compared ({error}); make it smaller or flatter",
+        ) from error
+    return digests
+
+
 def _digest(value: object) -> bytes:
     """Hash any Python value by its printed form, in which the order of a dict does not count."""
-    text = repr(_printable(value)).encode("utf-8", "surrogatepass")
+    text = printed(value).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def printed(value: object) -> str:
+    """Return a text that is the same for equal values alone."""
+    return repr(_printable(value))
 
 
 def _printable(value: object, above: frozenset[int] = frozenset()) -> object:
@@ -175,5 +196,9 @@ def _held(value: object) -> object:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         compared = (field.name for field in dataclasses.fields(value) if field.compare)
         return {name: getattr(value, name, None) for name in compared}
-    bare = type(value).__repr__ is object.__repr__
-    return object.__getstate__(value) if bare else None
+    if type(value).__repr__ is not object.__repr__:
+        return None
+    try:
+        return object.__getstate__(value)
+    except TypeError:  # a generator, a lock: it holds nothing that could be compared
+        return None

@@ -7,6 +7,7 @@ A plain function ``example -> value`` is a variable. ``over``, ``clip``, ``bins`
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -17,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.batch import Batch
-from unskew.errors import UnskewError, check_range
+from unskew.errors import UnskewError, brief, check_range
+from unskew.usercode import own_code, place_of, raised
 
 Values: TypeAlias = NDArray[Any]  # one value a row: numbers, or Python objects
 _EXACT = 2**53  # whole numbers up to here are themselves as floats too
@@ -35,6 +37,7 @@ class SalientVariable:
     support: tuple[Hashable, ...] | None = None
     doc: str = ""
     parts: tuple[SalientVariable, ...] = ()  # of a joint variable, whose values are tuples
+    edges: tuple[float, ...] = ()  # of bins that an audit chose; see the module binning
 
 
 Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable]
@@ -44,13 +47,32 @@ By: TypeAlias = Variable | Mapping[str, Variable] | Sequence[Variable]
 def as_variable(variable: Variable, name: str | None = None) -> SalientVariable:
     """Take a variable as it is, or wrap a plain function ``example -> value``."""
     if isinstance(variable, SalientVariable):
-        return replace(variable, name=name or variable.name)
+        return replace(_own_errors(variable), name=name or variable.name)
     if not callable(variable):
         raise UnskewError(
             f"variable {name or ''} is {variable!r}; pass a function example -> value"
         )
     label = name or str(getattr(variable, "__name__", type(variable).__name__))
     return SalientVariable(label, lambda batch: _measure_rows(label, variable, batch))
+
+
+def _own_errors(variable: SalientVariable) -> SalientVariable:
+    """Return a variable whose errors are one line, where its ``measure`` is a user's own."""
+    if not place_of(variable.measure):
+        return variable
+    what, measure = f"variable {variable.name!r}", variable.measure
+
+    def measured(batch: Batch) -> Values:
+        with own_code(what, "mend its measure(batch)"):
+            values = measure(batch)
+        if not isinstance(values, np.ndarray) or values.shape != (len(batch),):
+            raise UnskewError(
+                f"{what} ({place_of(measure)}) returned {brief(values)}; measure(batch) returns "
+                "an array with one value for each example"
+            )
+        return values
+
+    return replace(variable, measure=measured)
 
 
 def as_variables(by: By) -> tuple[SalientVariable, ...]:
@@ -95,14 +117,14 @@ def clip(variable: Variable, low: float, high: float) -> SalientVariable:
 
 def round_to(variable: Variable, step: float) -> SalientVariable:
     """Round to the nearest multiple of ``step``, halves up."""
-    check_range("step", step, math.ulp(0.0), step="give a positive step")
+    check_range("step", step, math.ulp(0.0), sys.float_info.max, step="give a positive step")
 
     def rounded(values: Values) -> Values:
-        if isinstance(step, int) and values.dtype.kind in "iu":
+        if isinstance(step, int) and step < 2**62 and values.dtype.kind in "iu":
             rest = values % step
             nearest: Values = values - rest + np.where(2 * rest >= step, step, 0)
             return nearest
-        return np.floor(values / step + 0.5) * step
+        return np.floor(values / float(step) + 0.5) * float(step)
 
     return _mapped(as_variable(variable), "round_to", rounded)
 
@@ -114,13 +136,11 @@ def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
     """
     try:
         cuts = np.asarray(edges, dtype=float)
-    except (TypeError, ValueError):
-        raise UnskewError(f"edges are {edges!r}; give a list of numbers") from None
+    except (TypeError, ValueError, OverflowError):
+        raise UnskewError(f"edges are {brief(edges)}; give a list of numbers") from None
     if len(cuts) == 0 or np.isnan(cuts).any() or not np.all(np.diff(cuts) > 0):
         raise UnskewError(f"edges are {list(edges)}; give at least one, each above the last")
-    names = [repr(cut).removesuffix(".0") for cut in cuts.tolist()]
-    inner = [f"[{low}, {high})" for low, high in pairwise(names)]
-    labels = np.array([f"< {names[0]}", *inner, f"≥ {names[-1]}"], dtype=object)
+    labels = np.array(interval_labels(cuts.tolist()), dtype=object)
     made = as_variable(variable)
 
     def binned(batch: Batch) -> Values:
@@ -131,6 +151,13 @@ def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
         return found
 
     return replace(made, measure=binned, support=tuple(labels.tolist()))
+
+
+def interval_labels(edges: Sequence[float]) -> list[str]:
+    """Name the intervals below, between and above ``edges``."""
+    names = [repr(edge).removesuffix(".0") for edge in edges]
+    inner = [f"[{low}, {high})" for low, high in pairwise(names)]
+    return [f"< {names[0]}", *inner, f"≥ {names[-1]}"]
 
 
 def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
@@ -173,6 +200,12 @@ def describe(values: Sequence[Hashable], most: int = 8) -> str:
     if len(texts) > most:
         texts = [*texts[: most - 1], f"… ({len(texts) - most} more)", texts[-1]]
     return ", ".join(texts)
+
+
+def many_values(values: Sequence[Hashable]) -> str:
+    """Say that a column has too many values for a histogram."""
+    seen, rows = len(set(values)), len(values)
+    return f"{seen:,} values in the first {rows:,} rows, too many for a histogram"
 
 
 def _mapped(
@@ -218,15 +251,15 @@ def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) 
             value = function(example)
         except (Exception, SystemExit) as error:  # the user's own function may raise anything
             raise UnskewError(
-                f"variable {name!r} raised {type(error).__name__}: {error}; "
-                f"make it return a value (example {_short(example)})"
+                f"variable {name!r} raised {raised(error)}; "
+                f"make it return a value (example {brief(example)})"
             ) from error
         try:
             hash(value)
-        except TypeError as error:
+        except Exception as error:  # it may be of a user's own class
             raise UnskewError(
-                f"variable {name!r} returned {value!r}, which cannot be hashed; "
-                f"return a number, a text or a tuple (example {_short(example)})"
+                f"variable {name!r} returned {brief(value)}, which cannot be hashed; "
+                f"return a number, a text or a tuple (example {brief(example)})"
             ) from error
         measured.append(value)
     return as_values(measured)
@@ -246,8 +279,3 @@ def as_values(measured: Sequence[Hashable]) -> Values:
     for row, value in enumerate(plain):
         values[row] = value
     return values
-
-
-def _short(example: object) -> str:
-    text = repr(example)
-    return text if len(text) <= 60 else text[:57] + "..."

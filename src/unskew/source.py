@@ -5,15 +5,21 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from unskew.batch import Batch
-from unskew.errors import UnskewError
+from unskew.errors import RowError, UnskewError, brief
+from unskew.usercode import own_code, raised
+
+if TYPE_CHECKING:
+    from unskew.domain import Domain
 
 # draw(rng, n) returns exactly n valid examples and counts, by reason, what validity cost.
+Drawn = TypeVar("Drawn", bound=Callable[..., tuple[Batch, Counter[str]]])
 Draw: TypeAlias = Callable[[np.random.Generator, int], tuple[Batch, Counter[str]]]
 
 
@@ -23,6 +29,7 @@ class Source:
 
     ``derive(rng, batch)``, where a source has it, makes examples anew of given ones, as far as
     it can: new worlds for the same programs. It returns them in order, with counts of the others.
+    ``domain`` is the domain that the source belongs to, if it belongs to one.
     """
 
     name: str
@@ -30,6 +37,7 @@ class Source:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     chunk: int = 1 << 15
     derive: Callable[[np.random.Generator, Batch], tuple[Batch, Counter[str]]] | None = None
+    domain: Domain | None = field(default=None, compare=False, repr=False)
 
 
 def plain_source(draw: Callable[[np.random.Generator], Any], name: str | None = None) -> Source:
@@ -40,22 +48,64 @@ def plain_source(draw: Callable[[np.random.Generator], Any], name: str | None = 
     def many(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
         try:
             return Batch.of([draw(rng) for _ in range(n)]), Counter()
+        except RowError as error:
+            raise error.at(f"sampler {label!r}") from error
         except UnskewError:
             raise
         except (Exception, SystemExit) as error:  # the user's own function may raise anything
             raise UnskewError(
-                f"sampler {label!r} raised {type(error).__name__}: {error}; "
+                f"sampler {label!r} raised {raised(error)}; "
                 "make it return one example for every generator"
             ) from error
 
     # A plain function may be slow, so no more is drawn ahead than this.
-    return Source(label, many, chunk=256)
+    return Source(label, _of(many, draw), chunk=256)
+
+
+def own_source(source: Source | Callable[[np.random.Generator], Any]) -> Source:
+    """Return a source for a user's own source or plain function; its errors are one line."""
+    if not isinstance(source, Source):
+        return plain_source(source)
+    what, derive = f"source {source.name!r}", source.derive
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
+        with own_code(what, "mend its draw(rng, n)"):
+            drawn = source.draw(rng, n)
+        return _checked(drawn, f"{what} draw")
+
+    def derived(rng: np.random.Generator, given: Batch) -> tuple[Batch, Counter[str]]:
+        with own_code(what, "mend its derive(rng, batch)"):
+            made = derive(rng, given) if derive is not None else None
+        return _checked(made, f"{what} derive")
+
+    return replace(
+        source,
+        draw=_of(draw, source.draw),
+        derive=None if derive is None else _of(derived, derive),
+    )
+
+
+def _of(function: Drawn, wrapped: Callable[..., Any]) -> Drawn:
+    """Note which of the user's functions a function stands for, so that it can be named."""
+    update_wrapper(function, wrapped, assigned=(), updated=())
+    return function
+
+
+def _checked(drawn: Any, what: str) -> tuple[Batch, Counter[str]]:
+    """Refuse what is no batch with counts of what was dropped."""
+    pair = isinstance(drawn, tuple) and len(drawn) == 2
+    if not (pair and isinstance(drawn[0], Batch) and isinstance(drawn[1], Mapping)):
+        raise UnskewError(
+            f"{what} returned {brief(drawn)}; return a Batch and a Counter of what was dropped"
+        )
+    return drawn[0], Counter(drawn[1])
 
 
 def _check_sampler(draw: object, label: str) -> None:
     if not callable(draw):
         raise UnskewError(
-            f"sampler is {draw!r}, which cannot be called; pass a function draw(rng) -> example"
+            f"sampler is {brief(draw)}, which cannot be called; pass a function "
+            "draw(rng) -> example"
         )
     try:
         signature = inspect.signature(draw)

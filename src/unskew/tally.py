@@ -7,9 +7,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable
+from unskew.errors import UnskewError, brief
 
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
+_AGAIN = "the file was altered: make it again"
 
 DETAIL = " · "  # in a reason: what follows says more of what stands before, and is counted there
 
@@ -61,10 +64,12 @@ class Tally:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Tally:
-        """Read what ``to_dict`` wrote."""
-        tally = cls(data["drawn"], data["kept"], Counter(data["dropped"]))
-        for name, rows in data["values"].items():
-            frozen = [(_hashable(value), drawn, kept) for value, drawn, kept in rows]
+        """Read what ``to_dict`` wrote; refuse anything else, for a file may have been altered."""
+        tally = cls(_count(data, "drawn"), _count(data, "kept"))
+        dropped = _names(data, "dropped")
+        tally.dropped = Counter({reason: _count(dropped, reason) for reason in dropped})
+        for name, rows in _names(data, "values").items():
+            frozen = _histogram(name, rows)
             tally.drawn_values[name] = Counter({value: drawn for value, drawn, _ in frozen})
             tally.kept_values[name] = Counter({value: kept for value, _, kept in frozen if kept})
         return tally
@@ -91,6 +96,39 @@ def _add(
     for name, counts in right.items():
         total.setdefault(name, Counter()).update(counts)  # unlike +, this keeps zeros
     return total
+
+
+def _count(data: Mapping[str, Any], name: str) -> int:
+    value = data.get(name)
+    if type(value) is not int or value < 0:
+        raise UnskewError(f"the tally has {name} = {brief(value)}, which is no count; {_AGAIN}")
+    return value
+
+
+def _names(data: Any, name: str) -> dict[str, Any]:
+    found = data.get(name) if isinstance(data, dict) else None
+    if not isinstance(found, dict):
+        raise UnskewError(f"the tally has {name} = {brief(found)}, not names with values; {_AGAIN}")
+    return found
+
+
+def _histogram(name: str, rows: Any) -> list[tuple[Hashable, int, int]]:
+    """Read rows of value, drawn and kept."""
+    frozen = []
+    for number, row in enumerate(rows if isinstance(rows, list) else [rows]):
+        value, *counts = row if isinstance(row, list) and row else [None]
+        whole = [count for count in counts if type(count) is int and count >= 0]
+        if len(counts) != 2 or len(whole) != 2 or _has_dict(value):
+            raise UnskewError(
+                f"the tally of {name!r} has {brief(row)} in row {number + 1}, not a value and two "
+                f"counts; {_AGAIN}"
+            )
+        frozen.append((_hashable(value), whole[0], whole[1]))
+    return frozen
+
+
+def _has_dict(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(map(_has_dict, value)))
 
 
 def _order(item: tuple[Any, int]) -> tuple[int, Any]:

@@ -8,7 +8,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +20,18 @@ from unskew.domain import Domain
 from unskew.domains import domain_names, load_domain
 from unskew.errors import UnskewError, unknown
 from unskew.homogenizer import ENDLESS
-from unskew.names import domain_of, find_source, find_table, source_names
-from unskew.source import Source, plain_source
+from unskew.iterables import ROWS, check_iterable, chunked
+from unskew.names import (
+    built_in_domain,
+    find_source,
+    find_table,
+    is_own,
+    recipe_domain,
+    source_names,
+)
+from unskew.recipe import Trust
+from unskew.repeating import warn_of_unrepeatable
+from unskew.source import Source, own_source
 from unskew.store import (
     ObjectPath,
     Place,
@@ -37,7 +46,7 @@ from unskew.streams import stream
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_ROWS, _TABLE_ROWS = 4096, 1 << 16  # a batch of plain examples, of a table
+_TABLE_ROWS = 1 << 16  # in a batch
 FILES = (".parquet", ".jsonl")
 TEXT = ".txt"  # of a domain whose examples people write by hand
 
@@ -61,28 +70,32 @@ class Target:
     where: Callable[[int], str] = lambda row: f"row {row + 1}"
 
 
-def open_target(target: Any, settings: Mapping[str, Any] | None = None, seed: int = 0) -> Target:
-    """Open whatever a user may point at."""
+def open_target(
+    target: Any,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    trust: Trust = False,
+) -> Target:
+    """Open whatever a user may point at.
+
+    Code that a dataset names is imported only if ``trust`` says so; a name given here is the
+    person's own, so its code is imported.
+    """
     if settings and not isinstance(target, str):
         raise UnskewError(f"settings are {dict(settings)}; only a source that is named takes any")
     if isinstance(target, Dataset):
         return _open_dataset(target)
-    if isinstance(target, Source):
-        return _open_source(target, seed)
     if isinstance(target, (Path, ObjectPath)):
-        return _open_path(place(target))
+        return _open_path(place(target), trust)
     if isinstance(target, str):
-        return _open_name(target, settings, seed)
-    if callable(target):
-        return _open_source(plain_source(target), seed)
-    if isinstance(target, Iterable):
-        return Target("examples", lambda n: _first(_chunked(target), n))
-    raise UnskewError(
-        f"{target!r} cannot be read; pass examples, draw(rng), a source's name or a file"
-    )
+        return _open_name(target, settings, seed, trust)
+    if callable(target) or isinstance(target, Source):
+        return _open_source(own_source(target), seed)
+    check_iterable(target)
+    return Target("examples", lambda n: _first(chunked(target), n))
 
 
-def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int) -> Target:
+def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int, trust: Trust) -> Target:
     if not name:
         raise UnskewError("the name is empty; give a source, a file or a folder")
     path = place(name)
@@ -90,7 +103,7 @@ def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int) -> Targ
         exists = path.exists()
     table = find_table(name)
     if not exists and table is not None:
-        return Target(name, lambda n: _first(iter([table()]), n), domain_of(name))
+        return Target(name, lambda n: _first(iter([table()]), n), built_in_domain(name))
     of_domain = name.partition("/")[0] in domain_names()
     if not exists and not is_address(name) and (":" in name or of_domain):
         return _open_source(find_source(name, settings), seed)
@@ -100,13 +113,15 @@ def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int) -> Targ
     if not exists and short and path.suffix not in (*FILES, TEXT):
         step = "check the path; unskew list names the sources"
         raise unknown("source or file", name, source_names(), step)
-    return _open_path(path)
+    return _open_path(path, trust)
 
 
 def _open_source(source: Source, seed: int) -> Target:
     dropped: Counter[str] = Counter()
 
     def read(n: int | None) -> Iterator[Batch]:
+        if is_own(source):
+            warn_of_unrepeatable(source)
         rng = stream(seed, source.name, "audit")
         left = ENDLESS if n is None else n
         while left > 0:
@@ -115,14 +130,14 @@ def _open_source(source: Source, seed: int) -> Target:
             left -= len(batch)
             yield batch
 
-    return Target(source.name, read, domain_of(source.name), endless=True, dropped=dropped)
+    return Target(source.name, read, source.domain, endless=True, dropped=dropped)
 
 
 def _open_dataset(dataset: Dataset) -> Target:
     return Target(
         str(dataset.folder),
         lambda n: _first(dataset.batches(), n),
-        domain_of(dataset.recipe.source),
+        recipe_domain(dataset.recipe),
         dropped=dataset.tally.dropped,
         dataset=dataset,
         content=lambda: _digest(dataset.checksums),
@@ -130,12 +145,12 @@ def _open_dataset(dataset: Dataset) -> Target:
     )
 
 
-def _open_path(path: Place) -> Target:
+def _open_path(path: Place, trust: Trust) -> Target:
     with plain_errors(path, reading=True):
         if not path.exists():
             raise UnskewError(f"{path} does not exist; check the path")
         if path.is_dir() and (path / RECIPE).is_file():
-            return _open_dataset(Dataset.open(path))
+            return _open_dataset(Dataset.open(path, trust))
         if path.is_file() and path.suffix == TEXT:
             return _open_text(path)
         files = [path] if path.is_file() else files_below(path)
@@ -193,7 +208,8 @@ def _read_file(path: Place, domain: Domain | None, n: int | None) -> Iterator[Ba
     if path.suffix == ".parquet":
         batches = read_parquet(path, _TABLE_ROWS if n is None else min(n, _TABLE_ROWS))
     else:
-        batches = _chunked(_read_jsonl(path), _ROWS if n is None else min(n, _ROWS))
+        rows = ROWS if n is None else min(n, ROWS)
+        batches = chunked(_read_jsonl(path), rows, lambda row: f"{path} row {row + 1}")
     return batches if domain is None else _as_examples(batches, domain, path)
 
 
@@ -306,12 +322,6 @@ def _read_jsonl(path: Place) -> Iterator[Any]:
             raise UnskewError(
                 f"{path} line {number} is no JSON ({error}); it may be truncated: mend that line"
             ) from error
-
-
-def _chunked(examples: Iterable[Any], rows: int = _ROWS) -> Iterator[Batch]:
-    iterator = iter(examples)
-    while chunk := list(islice(iterator, rows)):
-        yield Batch.of(chunk)
 
 
 def _first(batches: Iterator[Batch], n: int | None) -> Iterator[Batch]:

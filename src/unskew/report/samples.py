@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from unskew.auditing import Audit, Comparison
-from unskew.domain import Domain, example_text
+from unskew.domain import Domain, domain_code, example_text
 from unskew.errors import UnskewError
 from unskew.report import words
 
@@ -36,7 +36,8 @@ def _example(example: Any, domain: Domain | None) -> str:
     """Draw an example, or write it where it cannot be drawn: data is not always what it says."""
     if domain is not None and domain.draw is not None:
         try:
-            drawing = domain.draw(example).replace(_NAMESPACE, "", 1)
+            with domain_code(domain, "draw"):
+                drawing = domain.draw(example).replace(_NAMESPACE, "", 1)
             return f'<div class="example">{drawing}</div>'
         except UnskewError:
             domain = None

@@ -13,7 +13,6 @@ import queue
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -32,6 +31,7 @@ from unskew.experiments.saying import Say
 from unskew.files import remove_left
 from unskew.models.karel_run import Progress
 from unskew.models.ranks import ALONE
+from unskew.processes import PYTHON
 
 LANE = ("-m", "unskew.experiments.karel.lane")
 SECONDS_TO_SAVE = 60.0  # that a process has to save its step when it is to end
@@ -147,7 +147,7 @@ class _Crew:
 
     def _employ(self, number: int) -> None:
         lane = subprocess.Popen(  # noqa: S603 - this very Python, and a module of ours
-            [sys.executable, *LANE],
+            [*PYTHON, *LANE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

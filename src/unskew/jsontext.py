@@ -1,0 +1,65 @@
+"""JSON that every reader takes, of values that JSON may not have."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from unskew.errors import brief
+
+
+def json_text(data: Any, indent: int | None = None) -> str:
+    """Return data as JSON. What JSON has no form for becomes text: nan, an infinity, a date.
+
+    Half of a character (a lone surrogate) is written as JSON writes it, ``\\ud800``.
+    """
+    try:
+        text = json.dumps(
+            data, ensure_ascii=False, allow_nan=False, indent=indent, default=_default
+        )
+    except (TypeError, ValueError, RecursionError):
+        text = json.dumps(_allowed(data), ensure_ascii=False, indent=indent)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _default(value: Any) -> Any:
+    """Turn an array or one of its numbers into lists and numbers, anything else into text."""
+    if hasattr(type(value), "tolist"):
+        return value.tolist()
+    return _text(value)
+
+
+def _allowed(value: Any, above: frozenset[int] = frozenset()) -> Any:
+    """Return the value with all parts that JSON does not have as text."""
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, int):
+        return value if value.bit_length() <= _MOST_BITS else hex(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if id(value) in above or len(above) > _DEEPEST:
+        return brief(value)
+    above |= {id(value)}
+    if isinstance(value, dict):
+        return {_key(key): _allowed(item, above) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_allowed(item, above) for item in value]
+    if hasattr(type(value), "tolist"):
+        return _allowed(value.tolist(), above)
+    return _text(value)
+
+
+_MOST_BITS = 10_000  # of a whole number that Python writes in decimal digits
+_DEEPEST = 200  # levels
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else _text(key)
+
+
+def _text(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:  # it may be of a user's own class, and raise anything
+        return brief(value)

@@ -1,0 +1,60 @@
+"""Whether a sampler gives the same examples for the same generator, tried on a few."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import numpy as np
+
+from unskew.errors import HealthWarning, UnskewError
+from unskew.rowhash import printed
+from unskew.source import Source
+from unskew.streams import stream
+from unskew.usercode import place_of
+
+FEW = 3  # examples drawn twice before an audit; each may be a slow call
+MORE = 5  # before a dataset or a stream, which promise the same examples again
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in what a function or an object prints
+
+
+def refuse_unrepeatable(source: Source) -> None:
+    """Raise where a source gives other examples for the same generator."""
+    if not _repeats(source, MORE):
+        raise UnskewError(
+            f"{_what(source)} gave two different examples for the same seed, so the same data "
+            "could not be made again; draw all that is random from the rng that it is given"
+        )
+
+
+def warn_of_unrepeatable(source: Source) -> None:
+    """Warn where a source gives other examples for the same generator."""
+    if not _repeats(source, FEW):
+        warnings.warn(
+            f"{_what(source)} gave two different examples for the same seed, so this result cannot "
+            "be made again; draw all that is random from the rng that it is given",
+            HealthWarning,
+            stacklevel=3,
+        )
+
+
+def _repeats(source: Source, examples: int) -> bool:
+    """Draw examples one by one from two generators that begin alike, and compare their content.
+
+    The generators are used for nothing else. The first difference ends it.
+    """
+    left, right = (stream(0, source.name, "repeats") for _ in range(2))
+    return all(_next(source, left) == _next(source, right) for _ in range(examples))
+
+
+def _next(source: Source, rng: np.random.Generator) -> list[str]:
+    batch, _ = source.draw(rng, 1)
+    try:
+        return [_ADDRESS.sub("", printed(example)) for example in batch.examples()]
+    except (RecursionError, ValueError):  # too deep or too long to print: it cannot be told
+        return []
+
+
+def _what(source: Source) -> str:
+    place = place_of(source.draw)
+    return f"sampler {source.name!r}" + (f" ({place})" if place else "")
