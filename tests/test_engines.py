@@ -126,9 +126,20 @@ def test_two_generators_on_one_folder(whole, tmp_path):
     assert contents(folder) == whole[SMALL.hash]
 
 
+# The process that starts workers tries a sampler, too; what ends or waits is for workers alone.
+IN_WORKER = """
+import os, signal, time
+from pathlib import Path
+import __main__
+
+in_worker = __main__.__spec__.name == "unskew.worker"
+
+"""
+
+
 def test_a_worker_that_is_killed_is_told_of(tmp_path, monkeypatch):
     (tmp_path / "dying.py").write_text(
-        "import os, signal\ndef draw(rng):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        IN_WORKER + "def draw(rng):\n    if in_worker: os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -153,7 +164,9 @@ def test_a_sampler_that_exits_does_not_end_the_command(tmp_path, workers):
         command(recipe, tmp_path / "made", workers), cwd=tmp_path, capture_output=True, text=True
     )
     assert run.returncode == 2
-    assert run.stderr.startswith("error: sampler 'leaving:draw' raised SystemExit: 0;")
+    assert run.stderr.startswith(
+        "error: sampler 'leaving:draw' raised SystemExit: 0 (leaving.py line 3);"
+    )
     assert run.stderr.count("\n") == 1
 
 
@@ -212,12 +225,10 @@ def test_a_worker_that_does_not_answer_is_not_waited_for(monkeypatch):
 
 
 HELD = """
-import os, time
-from pathlib import Path
-
 def draw(rng):
-    Path(f"drawing-{os.getpid()}").touch()
-    while not Path("go").exists():
+    if in_worker:
+        Path(f"drawing-{os.getpid()}").touch()
+    while in_worker and not Path("go").exists():
         time.sleep(0.01)
     return {"n": 1}
 """
@@ -225,7 +236,7 @@ def draw(rng):
 
 def test_workers_end_with_their_parent(tmp_path):
     """No process is left when the parent was killed: its workers make no part after this one."""
-    (tmp_path / "held.py").write_text(HELD)
+    (tmp_path / "held.py").write_text(IN_WORKER + HELD)
     recipe = Recipe("held:draw", 1_000, shard_size=1)
     process = subprocess.Popen(command(recipe, tmp_path / "made", 2), cwd=tmp_path)
     until(lambda: len(list(tmp_path.glob("drawing-*"))) == 2, process)
