@@ -7,7 +7,7 @@ DEMO := demo
 EXTRAS := dev$(shell command -v cc > /dev/null && echo ,reasoning-gym)
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test check format test-long test-gpu browser bench docs docs-numbers speed pictures kernels clean
+.PHONY: help demo test check format test-long test-gpu browser bench fuzz docs docs-numbers speed pictures kernels clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -51,6 +51,9 @@ format: $(VENV)/test-ready ## format and fix what can be fixed
 bench: $(VENV)/test-ready ## print the speed figures
 	$(BIN)/python -m bench
 
+fuzz: $(VENV)/test-ready ## feed every reader with damaged files, up to ten minutes
+	$(BIN)/python -m fuzz
+
 speed: $(VENV)/test-ready ## measure the speed figures of the docs again
 	$(BIN)/python -m bench -o results/speed.json
 	$(BIN)/python -m docs.numbers
@@ -80,4 +83,4 @@ browser: ## install Chromium, in which the tests look at pages, where this can b
 	echo 'no Chromium, and none could be installed: tests in a browser will be skipped'
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(DEMO) .pytest_cache .mypy_cache .ruff_cache fuzz/found

@@ -5,10 +5,16 @@ import signal
 import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Before torch is loaded: two suites on two cores would starve each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
+
+
+# How long an example takes says how busy the machine is, and decides nothing.
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clock")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -4,6 +4,7 @@ import datetime
 import decimal
 import json
 import math
+import re
 import sys
 from collections import Counter
 from collections.abc import Hashable, Iterator
@@ -22,9 +23,10 @@ import unskew
 from tests.naive.homogenize import histogram_statistics
 from unskew import Batch, Recipe, Source, UnskewError, audit, generate, over
 from unskew.auditing import Auditor, VariableAudit
+from unskew.binning import readable_edges
 from unskew.salient import as_variable
 
-fixed = settings(derandomize=True, deadline=None)
+fixed = settings(derandomize=True)
 
 
 def itself(example: Any) -> Any:
@@ -68,22 +70,53 @@ def test_figures_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "missing"),
+    ("counts", "missing"),
     [
-        ([1, 2, 4, 7], (3, 5, 6)),
-        ([2, 4, 8], (6,)),
-        ([1, 2, 3], ()),
-        ([-2, 0, 4], (2,)),
-        ([1, 9], ()),
-        ([0, 1, 10**9], ()),
-        ([0.5, 1.5, 3.5], ()),
-        (["a", "c", "e"], ()),
+        ({1: 500, 2: 500, 4: 500, 5: 500}, (3,)),
+        ({2: 400, 4: 400, 8: 400}, (6,)),
+        (
+            {-2: 400, 0: 400, 4: 400, 7: 1},
+            (2,),
+        ),  # one odd number does not make all odd ones missing
+        ({1: 500, 2: 500, 3: 500}, ()),
+        ({1: 500, 2: 500, 4: 10, 5: 500}, ()),  # 4 is too rare to tell
+        ({1: 500, 2: 500, 3: 1, 4: 500}, ()),
+        ({1: 500, 9: 500}, ()),
+        ({200: 500, 201: 500, 404: 500}, ()),
+        ({0: 500, 1: 500, 10**9: 500}, ()),
+        ({0.5: 500, 1.5: 500, 3.5: 500}, ()),
+        ({"a": 500, "c": 500, "e": 500}, ()),
+        ({1: 1, 2: 1, 4: 1}, ()),
+        ({-1: 400, 0: 400, 2**63: 400}, ()),
+        ({-(2**63): 400, 0: 400, 2**64: 400}, (2**63,)),
     ],
 )
-def test_gaps_between_whole_numbers_seen_are_missing(
-    values: list[Hashable], missing: tuple[Hashable, ...]
+def test_a_hole_lies_between_two_frequent_numbers(
+    counts: dict[Hashable, int], missing: tuple[Hashable, ...]
 ) -> None:
+    values = [value for value, count in counts.items() for _ in range(count)]
     assert audit(values, by={"x": itself}).variables["x"].missing == missing
+
+
+@pytest.mark.parametrize("planted", [3, 6])
+def test_a_planted_hole_is_found_and_nothing_else(planted: int) -> None:
+    """Each of 5,000 values has a probability of at least 0.02; 22 of them make one frequent."""
+    rng = np.random.default_rng(0)
+    drawn = rng.geometric(0.3, 5000)
+    drawn = drawn[drawn != planted]
+    assert audit(drawn.tolist(), by={"x": itself}).variables["x"].missing == (planted,)
+
+
+@pytest.mark.parametrize("n", [300, 3000])
+def test_sparse_data_without_a_hole_has_none(n: int) -> None:
+    """400 heavy-tailed samples; at 0.001 each, more than two fail with probability 0.008."""
+    rng = np.random.default_rng(1)
+    found = 0
+    for tail in np.linspace(0.3, 1.2, 400):
+        drawn = np.ceil(rng.pareto(tail, n)).clip(0, 1e6).astype(int).tolist()
+        assert len(set(drawn)) < max(drawn)  # there are gaps
+        found += bool(audit(drawn, by={"x": itself}).variables["x"].missing)
+    assert found <= 2
 
 
 def test_values_are_put_in_order() -> None:
@@ -244,6 +277,15 @@ class TestDuplicates:
         assert distinct(none, Batch.from_arrow(pa.table({"x": pa.array([None], kind)}))) == 1
         assert distinct(Batch({"x": np.empty((0, 3))}), Batch({"x": np.zeros((2, 3))})) == 1
 
+    @pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()])
+    def test_views_are_taken_and_told_apart_like_any_text(self, kind: Any) -> None:
+        batch = Batch.from_arrow(pa.table({"x": pa.array(["a", "b", None, "b"], kind)}))
+        assert distinct(batch) == 3
+        rows = batch.take(np.array([3, 0]))
+        kept = batch.filter(np.array([False, True, False, False]))
+        taken = [row["x"] for part in (rows, kept) for row in part.examples()]
+        assert taken == (["b", "a", "b"] if kind == pa.string_view() else [b"b", b"a", b"b"])
+
     def test_rows_are_the_same_in_any_slice_of_a_table(self) -> None:
         table = pa.table({"x": ["ab", "c", "ab", "c"], "y": [1, 2, 1, 2]})
         batches = [Batch.from_arrow(table.slice(i, 1)) for i in range(4)]
@@ -272,7 +314,8 @@ def rows() -> list[dict[str, Any]]:
 
 def check_rows(found: unskew.Audit) -> None:
     assert found.n == found.distinct == 900
-    assert list(found.variables) == ["kind", "size"]  # id has too many values for a histogram
+    assert list(found.variables) == ["kind", "size", "id"]
+    assert found.variables["id"].edges  # each row has an id of its own
     assert found.variables["kind"].counts == {"a": 450, "b": 450}
     assert found.variables["size"].counts == {0: 300, 1: 300, 2: 300}
 
@@ -351,6 +394,14 @@ def test_a_dataset_and_its_folder(written: Path) -> None:
     assert audit("made").to_dict() == found.to_dict() == audit(Path("made")).to_dict()
 
 
+def test_what_a_dataset_dropped_is_said_where_all_of_it_is_read(written: Path) -> None:
+    recipe = Recipe("calculator/dcfg", 300, {"p": 0.5, "max_length": 1}, shard_size=100)
+    dropped = generate(recipe, "made").tally.dropped
+    assert dropped
+    assert audit("made").dropped == audit("made", n=300).dropped == dropped
+    assert audit("made", n=299).dropped == {}
+
+
 def test_a_function_of_ones_own_module(written: Path) -> None:
     (written / "my_dice.py").write_text(
         "def draw(rng):\n    return int(rng.integers(6))\n\ndef odd(x):\n    return x % 2\n"
@@ -385,6 +436,133 @@ def test_advance_is_told_of_each_example() -> None:
     audit(iter(range(10_000)), by=constant, n=9_000, advance=seen.append)
     assert sum(seen) == 9_000
     assert len(seen) > 1
+
+
+def test_columns_are_left_out_for_the_reason_that_is_true(run: Any, written: Path) -> None:
+    table = [
+        {"tags": [i], "meta": {"a": i}, "text": f"row {i}", "kind": i % 3, "s": {i}}
+        for i in range(500)
+    ]
+    holds = "holds {}; name a function of the row: --by my_module:my_function"
+    assert audit(table).left_out == {
+        "tags": holds.format("lists"),
+        "meta": holds.format("dicts"),
+        "text": "500 values in the first 500 rows, too many for a histogram",
+        "s": holds.format("sets"),
+    }
+    lines = [json.dumps({key: row[key] for key in ("tags", "text", "kind")}) for row in table]
+    (written / "x.jsonl").write_text("\n".join(lines))
+    out = " ".join(run("audit", "x.jsonl")[1].split())
+    assert "not measured: tags (holds lists; name a function of the row" in out
+    assert "not measured: text (500 values in the first 500 rows, too many" in out
+    assert json.loads(run("audit", "x.jsonl", "--json")[1])["left_out"].keys() == {"tags", "text"}
+
+
+# Numbers that hardly repeat.
+
+
+def scores(n: int, scale: float = 1.0, seed: int = 0) -> list[dict[str, Any]]:
+    return [{"score": x} for x in np.random.default_rng(seed).normal(0, scale, n).tolist()]
+
+
+def test_numbers_that_hardly_repeat_are_counted_in_bins_of_one_width() -> None:
+    data = scores(2000)
+    for by in (None, "score", {"score": lambda row: row["score"]}):
+        found = audit(data, by=by).variables["score"]
+        assert found.edges[:2] == (-3.75, -3.5)
+        labels = list(found.counts)
+        assert labels[:2] == ["< -3.75", "[-3.75, -3.5)"]
+        assert labels[-1] == f"≥ {found.edges[-1]:g}"
+        inside = sum(-0.25 <= row["score"] < 0 for row in data)
+        assert found.counts["[-0.25, 0)"] == inside > 100
+        assert found.n == 2000
+        assert found.kl > 0.3
+        assert "in 29 bins of 0.25" in found.doc
+        assert found.to_dict()["support"] == "bins"
+
+
+def test_the_bins_are_said_with_what_makes_others(run: Any, written: Path) -> None:
+    (written / "x.jsonl").write_text("\n".join(map(json.dumps, scores(2000))))
+    out = " ".join(run("audit", "x.jsonl")[1].split())
+    assert re.search(r"\b2\d of 29 bins", out)
+    assert "score (in 29 bins); unskew.bins(…) makes other bins" in out
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [x / 7 for x in range(99)],  # few
+        [x // 2 / 7 for x in range(2000)],  # each value twice
+        [str(x) for x in range(2000)],
+        [x if x % 50 else "text" for x in range(2000)],
+        [x % 50 for x in range(2000)],
+    ],
+    ids=["few", "twice", "texts", "mixed", "repeating"],
+)
+def test_what_is_few_or_repeats_or_is_no_number_is_counted_by_value(values: list[Any]) -> None:
+    found = audit(values, by={"x": itself}).variables["x"]
+    assert found.edges == ()
+    assert found.counts == Counter(values)
+
+
+def test_missing_numbers_and_whole_numbers_have_bins_too() -> None:
+    values = [None if x % 10 == 0 else 1_000 + 7 * x for x in range(2000)]
+    found = audit([{"x": value} for value in values]).variables["x"]
+    assert found.counts[None] == 200
+    assert found.counts["< 1500"] == sum(value is not None and value < 1500 for value in values)
+
+
+def test_later_batches_go_into_the_bins_of_the_first() -> None:
+    """The first batch has 4,096 rows from 0 to 1; what comes after lies in the open ends."""
+    rng = np.random.default_rng(3)
+    values = [*rng.random(4096).tolist(), -7.0, 12.0]
+    found = audit(iter(values), by={"x": itself}).variables["x"]
+    first, *_, last = found.counts.values()
+    assert first == 1 + sum(value < 0.05 for value in values[:4096])
+    assert last == 1 + sum(value >= 0.95 for value in values[:4096])
+
+
+@given(
+    st.floats(-1e6, 1e6),
+    st.floats(1e-3, 1e12),
+)
+@fixed
+def test_readable_edges_leave_both_ends_open(low: float, width: float) -> None:
+    high = low + width
+    edges = readable_edges(low, high)
+    assert 13 <= len(edges) <= 30
+    assert low < edges[0]
+    assert edges[-1] <= high
+    assert list(edges) == sorted(set(edges))
+
+
+def test_there_are_no_readable_edges_where_numbers_are_too_near() -> None:
+    assert readable_edges(1e10, 1e10 + 0.001) == ()
+    assert readable_edges(3.0, 3.0) == ()
+
+
+def test_two_audits_are_compared_in_the_same_bins_alone() -> None:
+    before, wider = audit(scores(2000)), scores(2000, 3.0, seed=1)
+    with pytest.raises(UnskewError, match=r"in the same bins: audit\(…, like=before\)"):
+        before.compare(audit(wider)).to_dict()
+    both = before.compare(audit(wider, like=before))
+    old, new = both.variables["score"]
+    assert list(old.counts) == list(new.counts)
+    assert list(new.counts)[:2] == ["< -3.75", "[-3.75, -3.5)"]  # in order
+    assert new.counts["< -3.75"] == sum(row["score"] < -3.75 for row in wider)
+
+
+def test_the_command_compares_in_the_same_bins(run: Any, written: Path) -> None:
+    for name, scale in (("a", 1.0), ("b", 3.0)):
+        (written / f"{name}.jsonl").write_text("\n".join(map(json.dumps, scores(2000, scale))))
+    code, out, _ = run("audit", "a.jsonl", "--after", "b.jsonl", "--json")
+    assert code == 0
+    sides = json.loads(out)["variables"]["score"]
+    left, right = (
+        [label for label, _ in sides[side]["histogram"]] for side in sides if side[0] in "ab"
+    )
+    assert left == right
+    assert len(left) == 29
 
 
 # Before and after.
@@ -483,6 +661,13 @@ def test_nothing_to_audit(written: Path) -> None:
     refused("folder holds no .parquet or .jsonl file", "folder")
 
 
+def test_a_parquet_file_with_a_name_that_is_no_text(written: Path) -> None:
+    pq.write_table(pa.table({"aéb": [1, 2]}), "x.parquet", store_schema=False)
+    whole = Path("x.parquet").read_bytes()
+    Path("x.parquet").write_bytes(whole.replace("é".encode(), b"\xee\xee"))
+    refused("x.parquet cannot be read as Parquet .*utf-8", "x.parquet")
+
+
 def test_a_truncated_parquet_file(written: Path) -> None:
     pq.write_table(pa.Table.from_pylist(rows()), written / "x.parquet")
     data = (written / "x.parquet").read_bytes()
@@ -555,14 +740,14 @@ def test_a_number_of_examples_that_is_none(n: float) -> None:
 
 def test_columns_that_hold_lists(written: Path) -> None:
     pq.write_table(pa.table({"x": [[1, 2], [3]]}), written / "x.parquet")
-    refused("no column with at most 200 values", "x.parquet")
+    refused(r"no column to measure \(x: holds lists; name a function of the row", "x.parquet")
     refused("column 'x' holds lists; name a function", "x.parquet", by="x")
 
 
 def test_columns_of_arrays() -> None:
     grids = Source("grids", lambda rng, n: (Batch({"grid": rng.random((n, 3))}), Counter()))
     refused("grid", grids, n=10, by="grid")
-    refused("no column with at most 200 values", grids, n=10)
+    refused(r"no column to measure \(grid: holds lists", grids, n=10)
 
 
 def test_what_cannot_be_read_at_all(written: Path) -> None:
@@ -570,7 +755,7 @@ def test_what_cannot_be_read_at_all(written: Path) -> None:
     refused("None cannot be read", None)
     (written / "x.csv").write_text("a,b\n1,2\n")
     refused("x.csv holds no .parquet or .jsonl file", "x.csv")
-    refused("no column with at most 200 values; name what to measure", [1, 2, 3])
+    refused("examples has no column to measure; name what to measure", [1, 2, 3])
     (written / "x.jsonl").write_text("{}\n")
     refused("takes no settings", "x.jsonl", settings={"p": 1})
 

@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from tests.naive import calculator as naive
 from tests.statistics import has_rate, same_distribution
+from tests.waiting import HANG
 from unskew.batch import Batch, text_bytes
 from unskew.domains.calculator import DOMAIN, evaluate, kernels, parse, print_tree, to_text
 from unskew.errors import UnskewError
 from unskew.streams import stream
 
-fixed = settings(derandomize=True, deadline=None)
+fixed = settings(derandomize=True)
 PAPER = "(1+2)*(3-4)+5"
 
 trees = st.recursive(
@@ -241,7 +242,7 @@ HOSTILE = {
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_megabyte_of_hostile_text_is_answered_soon(kind: str) -> None:
     text, value = HOSTILE[kind]
-    started = time.perf_counter()
+    started = time.process_time()
     values, malformed = kernels.evaluate_texts(*packed([text]))
     if value is None:
         assert malformed == 0
@@ -252,7 +253,8 @@ def test_a_megabyte_of_hostile_text_is_answered_soon(kind: str) -> None:
         assert (malformed, values.tolist()) == (-1, [value])
         assert evaluate(text) == value
     kernels.measure_texts(*packed([text]), kernels.MAX_DEPTH)
-    assert time.perf_counter() - started < 20  # a second or two, on a busy machine as well
+    # A second or two of this process's own; what took the square of the length would take hours.
+    assert time.process_time() - started < 300
 
 
 def test_a_long_sum_is_printed_as_it_was_read() -> None:
@@ -511,7 +513,9 @@ def test_a_cap_that_hardly_anything_fits_ends_with_an_error() -> None:
         "import unskew; unskew.audit('calculator/bal', n=1, "
         "settings={'min_depth': 6, 'max_depth': 6, 'max_length': 127})"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG
+    )
     assert "UnskewError" in done.stderr
     assert "max_length" in done.stderr
 

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from unskew import Recipe, UnskewError, engines, generate
+from tests.waiting import HANG, until
+from unskew import Recipe, UnskewError, generate
 from unskew.engines import _died, processes
 from unskew.parts import NOTES, finished_part
+from unskew.worker import STOPPED
 
 SMALL = Recipe("calculator/dcfg", 3_000, homogenize=("length",), seed=5, shard_size=100)
 KAREL = Recipe("karel/msr", 600, shard_size=100)
@@ -90,7 +92,7 @@ def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(whole, tmp_pat
     """With one worker or two; what was made stays, and nothing is made twice."""
     rng = random.Random(0)  # noqa: S311 - when to kill is no secret
     kills = rounds = in_the_midst = 0
-    while kills < kills_wanted:
+    while kills < kills_wanted or in_the_midst < kills_wanted // 2:
         rounds += 1
         folder = tmp_path / f"round-{rounds}"
         while struck(
@@ -100,9 +102,7 @@ def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(whole, tmp_pat
             found = [finished_part(folder, SMALL, i) for i in range(SMALL.shards)]
             in_the_midst += 0 < sum(part is not None for part in found) < SMALL.shards
         assert process.returncode == 0
-        time.sleep(0.2)  # a worker whose parent was killed may still write its last part
         assert contents(folder) == whole[SMALL.hash]
-    assert in_the_midst >= kills_wanted // 2
 
 
 def test_finished_parts_are_kept_after_a_kill(tmp_path):
@@ -122,7 +122,7 @@ def test_finished_parts_are_kept_after_a_kill(tmp_path):
 def test_two_generators_on_one_folder(whole, tmp_path):
     folder = tmp_path / "both"
     both = [subprocess.Popen(command(SMALL, folder, 2)) for _ in range(2)]
-    assert [process.wait(timeout=120) for process in both] == [0, 0]
+    assert [process.wait(HANG) for process in both] == [0, 0]
     assert contents(folder) == whole[SMALL.hash]
 
 
@@ -145,6 +145,18 @@ def test_an_error_in_a_worker_is_one_line(tmp_path, monkeypatch):
         generate(recipe, tmp_path / "made", engine=processes(2))
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_sampler_that_exits_does_not_end_the_command(tmp_path, workers):
+    (tmp_path / "leaving.py").write_text("import sys\ndef draw(rng):\n    sys.exit(0)\n")
+    recipe = Recipe("leaving:draw", 20, shard_size=10)
+    run = subprocess.run(
+        command(recipe, tmp_path / "made", workers), cwd=tmp_path, capture_output=True, text=True
+    )
+    assert run.returncode == 2
+    assert run.stderr.startswith("error: sampler 'leaving:draw' raised SystemExit: 0;")
+    assert run.stderr.count("\n") == 1
+
+
 LOUD = """
 import os, subprocess, sys
 
@@ -164,7 +176,7 @@ def test_a_sampler_that_prints_and_reads_disturbs_nothing(tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG,
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("dataset: ")
@@ -185,7 +197,7 @@ def test_a_worker_without_a_parent_ends_quietly(tmp_path):
     worker.stdout.close()
     worker.stdin.write(f"{task}\n0\n1\n")
     worker.stdin.flush()
-    assert worker.wait(60) == 0
+    assert worker.wait(HANG) == 0
     assert worker.stderr.read() == ""
     worker.stdin.close()
     worker.stderr.close()
@@ -193,29 +205,36 @@ def test_a_worker_without_a_parent_ends_quietly(tmp_path):
 
 def test_a_worker_that_does_not_answer_is_not_waited_for(monkeypatch):
     monkeypatch.setattr("unskew.engines.LAST_SECONDS", 0.1)
-    worker = subprocess.Popen(["sleep", "60"])
+    worker = subprocess.Popen(["cat"], stdin=subprocess.PIPE)  # it ends when its input does
     assert "gave no answer that can be read" in _died(worker)
-    assert worker.wait(10) == -9
+    assert worker.wait(HANG) == -signal.SIGKILL
+    worker.stdin.close()
+
+
+HELD = """
+import os, time
+from pathlib import Path
+
+def draw(rng):
+    Path(f"drawing-{os.getpid()}").touch()
+    while not Path("go").exists():
+        time.sleep(0.01)
+    return {"n": 1}
+"""
 
 
 def test_workers_end_with_their_parent(tmp_path):
-    """No process is left when the parent was killed."""
-    slow = Recipe("karel/narrow", 4_000, {"r_wall": 0.85, "r_marker": 0.05}, shard_size=500)
-    process = subprocess.Popen(command(slow, tmp_path / "made", 2))
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not (children := _children(process.pid)):
-        time.sleep(0.1)
+    """No process is left when the parent was killed: its workers make no part after this one."""
+    (tmp_path / "held.py").write_text(HELD)
+    recipe = Recipe("held:draw", 1_000, shard_size=1)
+    process = subprocess.Popen(command(recipe, tmp_path / "made", 2), cwd=tmp_path)
+    until(lambda: len(list(tmp_path.glob("drawing-*"))) == 2, process)
     process.kill()
     process.wait()
-    while time.monotonic() < deadline and any(map(_alive, children)):
-        time.sleep(0.2)
-    assert children
-    assert not any(map(_alive, children))
-
-
-def _children(pid: int) -> list[int]:
-    path = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(child) for child in path.read_text().split()] if path.exists() else []
+    (tmp_path / "go").touch()
+    workers = [int(path.name.removeprefix("drawing-")) for path in tmp_path.glob("drawing-*")]
+    until(lambda: not any(map(_alive, workers)))
+    assert made(tmp_path / "made") <= 2
 
 
 def _alive(pid: int) -> bool:
@@ -237,111 +256,236 @@ def test_notes_lie_apart_from_the_data(whole):
     assert len(notes) == SMALL.shards
 
 
-SLOW = """
-import time
-from pathlib import Path
-from unskew import worker
+# Stopping.
 
-def write_bytes(path, data, plain=Path.write_bytes):
-    plain(path, data[:10])
-    time.sleep(60)
 
-Path.write_bytes = write_bytes
-worker.main()
+def worker_of(code: str, folder: Path, source: str) -> subprocess.Popen:
+    """Start a worker in a folder, where its module is, and ask it for a part."""
+    (folder / "own.py").write_text(code)
+    recipe = Recipe(source, 1_000)
+    (folder / "recipe.json").write_text(recipe.to_json())
+    process = subprocess.Popen(
+        [sys.executable, "-m", "unskew.worker"], cwd=folder,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    process.stdin.write(json.dumps({"recipe": recipe.to_dict(), "folder": str(folder)}) + "\n0\n")
+    process.stdin.close()
+    return process
+
+
+def ended(process: subprocess.Popen) -> tuple[int, str]:
+    """Wait for the end of a worker; return its exit code and what it said on stderr."""
+    errors = process.stderr.read()
+    process.stdout.close()
+    process.stderr.close()
+    return process.wait(HANG), errors
+
+
+# Each module says "here" and waits there for ever, but for a signal that ends the process.
+HERE = """
+import atexit, os, signal, sys, threading
+import numba
+import numpy as np
+
+def here():
+    print("here", file=sys.stderr, flush=True)
+    while True:
+        signal.pause()
+
 """
 
-
-def test_a_worker_that_is_stopped_while_it_writes_leaves_nothing(tmp_path, monkeypatch):
-    """It is given time to clear up: here more of it, for a machine that is busy."""
-    monkeypatch.setattr(engines, "SECONDS_TO_CLEAR_UP", 30.0)
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOW], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    recipe = Recipe("calculator/dcfg", 100)
-    (tmp_path / "recipe.json").write_text(recipe.to_json())
-    task = json.dumps({"recipe": recipe.to_dict(), "folder": str(tmp_path)})
-    process.stdin.write(f"{task}\n0\n")
-    process.stdin.flush()
-    deadline = time.monotonic() + 30
-    while not list(tmp_path.rglob("*.part")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    engines._stop(process)
-    assert process.returncode == 128 + signal.SIGTERM
-    assert not list(tmp_path.rglob("*.part"))
-
-
-DELETING = """
-import sys, time
-
+PLACES = {
+    "a sampler": "def draw(rng): here()",
+    "a __del__": """
 class Slow:
     def __del__(self):
-        print("deleting", file=sys.stderr, flush=True)
-        time.sleep(1)
+        here()
 
 def draw(rng):
-    Slow()
+    while True:
+        Slow()
+""",
+    "the hook for what is raised in a __del__": """
+class Broken:
+    def __del__(self):
+        raise ValueError
+
+sys.unraisablehook = lambda lost: here()
+
+def draw(rng):
+    while True:
+        Broken()
+""",
+    "what catches everything": """
+def draw(rng):
+    while True:
+        try:
+            here()
+        except BaseException:
+            pass
+""",
+    "what is done at the end": """
+atexit.register(here)
+
+def draw(rng):
+    return {"n": 1}
+""",
+    "a __del__ when Python has ended": """
+class Last:
+    def __del__(self, write=os.write, pause=signal.pause):
+        write(2, b"here\\n")
+        while True:
+            pause()
+
+last = Last()
+
+def draw(rng):
+    return {"n": 1}
+""",
+}
+
+
+@pytest.mark.parametrize("times", [3, pytest.param(30, marks=pytest.mark.long)])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_worker_that_is_stopped_ends_wherever_it_is(place, times, tmp_path):
+    """Where exceptions are swallowed, too: it ends at the first signal, without a word."""
+    crew = []
+    for number in range(times):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        crew.append(worker_of(HERE + PLACES[place], folder, "own:draw"))
+    for process in crew:
+        assert process.stderr.readline() == "here\n"
+        process.terminate()
+    # Python that has ended leaves signals to the system, which ends a process as promptly.
+    codes = {STOPPED, -signal.SIGTERM} if place == "a __del__ when Python has ended" else {STOPPED}
+    for process in crew:
+        code, errors = ended(process)
+        assert errors == ""
+        assert code in codes
+
+
+KERNEL = """
+@numba.njit(nogil=True)
+def spin(flag):
+    while flag[0] == 0:
+        pass
+
+spin(np.ones(1))
+
+def draw(rng):
+    flag = np.zeros(1)
+
+    def release():
+        with open("gate"):  # waits until somebody opens it to write
+            flag[0] = 1
+
+    threading.Thread(target=release).start()
+    print("here", file=sys.stderr, flush=True)
+    spin(flag)
     return {"n": 1}
 """
 
 
-def test_a_worker_that_is_stopped_where_stops_are_swallowed_ends_all_the_same(tmp_path):
-    """What is raised in a ``__del__`` is printed and forgotten; a compiler's objects have some."""
-    (tmp_path / "deleting.py").write_text(DELETING)
-    recipe = Recipe("deleting:draw", 1_000)
-    (tmp_path / "recipe.json").write_text(recipe.to_json())
-    process = subprocess.Popen(
-        [sys.executable, "-m", "unskew.worker"], cwd=tmp_path,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    process.stdin.write(json.dumps({"recipe": recipe.to_dict(), "folder": str(tmp_path)}) + "\n0\n")
-    process.stdin.flush()
-    assert process.stderr.readline() == "deleting\n"
+def test_a_worker_that_is_stopped_in_a_kernel_ends_right_after_it(tmp_path):
+    """Nothing of Python runs in it. The parent does not wait for it (see below)."""
+    os.mkfifo(tmp_path / "gate")
+    process = worker_of(HERE + KERNEL, tmp_path, "own:draw")
+    assert process.stderr.readline() == "here\n"
     process.terminate()
-    _, errors = process.communicate(timeout=30)
-    assert process.returncode == 128 + signal.SIGTERM
-    assert set(errors.splitlines()) <= {"deleting"}
+    (tmp_path / "gate").write_text("")
+    assert ended(process) == (STOPPED, "")
 
 
-ENDING = """
-import atexit, sys, time
-from unskew import worker
+WRITING = """
+import os, signal, sys
+from pathlib import Path
 
-def end():
-    print("ending", file=sys.__stdout__, flush=True)
-    time.sleep(60)
+def write_half(path, data, plain=Path.write_bytes):
+    if path.name.endswith(".part"):
+        plain(path, data[:10])
+        print("here", file=sys.stderr, flush=True)
+        while True:
+            signal.pause()
+    return plain(path, data)
 
-atexit.register(end)
-worker.main()
+Path.write_bytes = write_half
+
+def draw(rng):
+    return {"n": 1}
 """
 
 
-def test_a_worker_that_is_stopped_while_it_ends_says_nothing(tmp_path):
-    """All is done and it is on its way out, as most are when they are stopped."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", ENDING],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    recipe = Recipe("calculator/dcfg", 100)
-    (tmp_path / "recipe.json").write_text(recipe.to_json())
-    process.stdin.write(json.dumps({"recipe": recipe.to_dict(), "folder": str(tmp_path)}) + "\n0\n")
-    process.stdin.close()
-    assert json.loads(process.stdout.readline())["done"] == 0
-    assert process.stderr.readline() == "ending\n"  # its stdout is stderr by then
+def test_a_worker_that_is_stopped_while_it_writes_leaves_nothing(tmp_path):
+    process = worker_of(WRITING, tmp_path, "own:draw")
+    assert process.stderr.readline() == "here\n"
+    assert list(tmp_path.rglob("*.part"))
     process.terminate()
-    assert process.stderr.read() == ""
-    assert process.wait() == -signal.SIGTERM
-    process.stdout.close()
-    process.stderr.close()
+    assert ended(process) == (STOPPED, "")
+    assert not list(tmp_path.rglob("*.part"))
 
 
-def test_a_worker_that_does_not_listen_is_killed(monkeypatch):
-    monkeypatch.setattr(engines, "SECONDS_TO_CLEAR_UP", 0.2)
-    deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True)"
-    process = subprocess.Popen(
-        [sys.executable, "-c", f"{deaf}; input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    process.stdout.readline()
-    engines._stop(process)
-    assert process.returncode == -signal.SIGKILL
+# One worker of two does this for ever; the other one fails then, so that both are stopped.
+FAILING = """
+import ctypes, os, signal, time
+from pathlib import Path
+
+def draw(rng):
+    try:
+        Path("first").touch(exist_ok=False)
+    except FileExistsError:
+        while not Path("begun").exists():
+            time.sleep(0.01)
+        while WAITS_FOR and not list(Path("made").rglob(WAITS_FOR)):
+            time.sleep(0.01)
+        raise ValueError
+    Path("process").write_text(str(os.getpid()))
+    Path("begun").touch()
+    return stay()
+"""
+
+STAYS = {
+    "ignores a stop": """
+WAITS_FOR = ""
+
+def stay():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while True:
+        signal.pause()
+""",
+    "never gives the interpreter back": """
+WAITS_FOR = ""
+
+def stay():
+    while True:
+        ctypes.PyDLL(None).pause()  # with the interpreter's lock
+""",
+    "writes": """
+WAITS_FOR = "*.part"
+
+def write_half(path, data, plain=Path.write_bytes):
+    plain(path, data[:10])
+    while True:
+        signal.pause()
+
+def stay():
+    Path.write_bytes = write_half
+    return {"n": 1}
+""",
+}
+
+
+@pytest.mark.parametrize("stays", STAYS)
+def test_a_worker_that_cannot_be_told_to_stop_is_killed_and_leaves_nothing(
+    stays, tmp_path, monkeypatch
+):
+    (tmp_path / "own.py").write_text(FAILING + STAYS[stays])
+    monkeypatch.chdir(tmp_path)
+    folder = Path("made")
+    folder.mkdir()
+    recipe = Recipe("own:draw", 2, shard_size=1)
+    (folder / "recipe.json").write_text(recipe.to_json())
+    with pytest.raises(UnskewError, match="ValueError"):
+        list(processes(2)(recipe, folder, [0, 1]))
+    assert not _alive(int(Path("process").read_text()))
+    assert not list(folder.rglob("*.part"))

@@ -25,7 +25,7 @@ from unskew.salient import SalientVariable, over
 from unskew.source import Source, plain_source
 from unskew.streams import stream
 
-fixed = settings(derandomize=True, deadline=None)
+fixed = settings(derandomize=True)
 EPSILONS = [0.0, 0.001, 0.025, 0.2, 3.0]
 P = (0.5, 0.25, 0.15, 0.07, 0.03)
 
@@ -279,6 +279,19 @@ def test_an_error_of_the_sampler_is_told_with_its_name() -> None:
 
     with pytest.raises(UnskewError, match="sampler 'broken' raised KeyError: 'lost'"):
         next(unskew.homogenize(broken, by=lambda x: x))
+
+
+def test_a_sampler_that_exits_is_named_and_ctrl_c_is_not_its_mistake() -> None:
+    def leaves(rng: np.random.Generator) -> int:
+        raise SystemExit(0)
+
+    def interrupted(rng: np.random.Generator) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(UnskewError, match="sampler 'leaves' raised SystemExit: 0"):
+        next(unskew.homogenize(leaves, by=lambda x: x))
+    with pytest.raises(KeyboardInterrupt):
+        next(unskew.homogenize(interrupted, by=lambda x: x))
 
 
 @pytest.mark.parametrize("epsilon", [-0.1, float("nan"), float("inf")])

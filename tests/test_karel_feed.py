@@ -4,12 +4,12 @@ import io
 import json
 import signal
 import threading
-import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from tests.waiting import until
 from unskew import streaming
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.errors import UnskewError
@@ -120,9 +120,7 @@ def test_no_process_and_no_thread_is_left_behind():
     before = set(threading.enumerate())
     with Feed(RECIPE, 2) as feed:
         feed.take(10)
-        deadline = time.monotonic() + 60
-        while not all(ready.full() for ready in feed._queues) and time.monotonic() < deadline:
-            time.sleep(0.05)
+        until(lambda: all(ready.full() for ready in feed._queues))
         crew = list(feed._crew)
     assert all(process.poll() is not None for process in crew)
     assert set(threading.enumerate()) <= before
@@ -130,20 +128,21 @@ def test_no_process_and_no_thread_is_left_behind():
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_who_waits_when_it_is_closed_hears_of_it(workers):
-    feed, heard = Feed(RECIPE, workers), []
+    feed, heard, begun = Feed(RECIPE, workers), [], threading.Event()
 
     def wait():
         try:
             while True:
                 feed.take(BLOCK)
+                begun.set()
         except UnskewError as error:
             heard.append(str(error))
 
     waiting = threading.Thread(target=wait)
     waiting.start()
-    time.sleep(0.2)
+    begun.wait()
     feed.close()
-    waiting.join(60)
+    waiting.join()
     assert heard == ["the stream is closed"]
     for _ in range(2):  # and who comes later
         with pytest.raises(UnskewError, match="closed"):

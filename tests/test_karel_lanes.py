@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 import typer
 
+from tests.waiting import HANG, until
 from unskew.cli.stopping import AGAIN, time_limit
 from unskew.errors import UnskewError
 from unskew.experiments.karel import lanes
@@ -24,6 +25,7 @@ from unskew.experiments.karel.trainings import training
 from unskew.experiments.saying import Say
 from unskew.models.checkpoint import load_checkpoint
 from unskew.models.runs import CHECKPOINT
+from unskew.worker import STOPPED
 
 SMOKE = SCALES["smoke"]
 MODELS = ("baseline, passes", "msr stream")
@@ -104,38 +106,43 @@ def test_a_process_that_is_killed_is_named(tmp_path, monkeypatch):
 # Stopping.
 
 
-SLOW = """
-import os, sys, time
+# A lane whose third step takes until it is told to stop: there it is, for the test, among "seen".
+# Where it ends by itself, and is not killed, it is among "ended" then.
+HELD = """
+import atexit, os, signal, time
+from pathlib import Path
 from unskew.experiments.karel import lane
 from unskew.models import karel_run
 
-class Slow(karel_run.TrainingStep):
+seen, ended = Path(os.environ["SEEN"]), Path(os.environ["ENDED"])
+
+class Held(karel_run.TrainingStep):
     def run(self, number, done):
         if number == 2:
-            open(os.path.join(os.environ["SEEN"], str(os.getpid())), "w").close()
-        time.sleep(0.3)  # long enough to be stopped in
+            told, note = [], signal.getsignal(signal.SIGINT)
+            signal.signal(signal.SIGINT, lambda *args: (told.append(1), note(*args)))
+            (seen / str(os.getpid())).touch()
+            while not told:
+                time.sleep(0.01)
+            WHEN_TOLD
+            signal.signal(signal.SIGINT, note)
         super().run(number, done)
 
-karel_run.TrainingStep = Slow
+karel_run.TrainingStep = Held
+atexit.register(lambda: (ended / str(os.getpid())).touch())
 lane.main()
 """
 
 
 @pytest.fixture
 def seen(tmp_path, monkeypatch):
-    """Where slow lanes leave their process numbers when they are at their third step."""
-    folder = tmp_path / "seen"
-    folder.mkdir()
-    monkeypatch.setenv("SEEN", str(folder))
-    monkeypatch.setattr(lanes, "LANE", ("-c", SLOW))
-    return folder
-
-
-def wait_for(what, seconds=120):
-    until = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    """Where lanes leave their process numbers when they are at their third step."""
+    for name in ("seen", "ended"):
+        (tmp_path / name).mkdir()
+        monkeypatch.setenv(name.upper(), str(tmp_path / name))
+    monkeypatch.setattr(lanes, "LANE", ("-c", HELD.replace("WHEN_TOLD", "")))
+    monkeypatch.setattr(lanes, "SECONDS_TO_SAVE", HANG)
+    return tmp_path / "seen"
 
 
 def is_there(pid):
@@ -143,14 +150,13 @@ def is_there(pid):
     return path.exists() and path.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
-def interrupt_when(seen, count, kinds):
-    """Send signals to this process when so many lanes are at their third step."""
+def interrupt_when(*happened, kind=signal.SIGINT):
+    """Interrupt this process when the first thing happened, and again when the next one did."""
 
     def send():
-        wait_for(lambda: len(list(seen.iterdir())) == count)
-        for kind in kinds:
+        for each in happened:
+            until(each)
             os.kill(os.getpid(), kind)
-            time.sleep(0.1)
 
     thread = threading.Thread(target=send)
     thread.start()
@@ -172,52 +178,134 @@ def test_what_ends_processes_is_taken_for_ctrl_c_while_lanes_run(kind):
 
 def test_lanes_save_their_steps_when_all_is_stopped(tmp_path, seen):
     """By what schedulers send; Ctrl-C and the clock are the same."""
-    thread = interrupt_when(seen, 2, [signal.SIGTERM])
+    thread = interrupt_when(lambda: len(list(seen.iterdir())) == 2, kind=signal.SIGTERM)
     with pytest.raises(KeyboardInterrupt):
         run_lanes(Lab("smoke", tmp_path / "work"), [job(), job("uniform, passes")], 2)
-    began = max(path.stat().st_mtime for path in seen.iterdir())
-    assert time.time() < began + lanes.SECONDS_TO_SAVE / 2, "they end, and are not killed"
-    assert not any(is_there(path.name) for path in seen.iterdir())
     thread.join()
-    saved = steps_saved(tmp_path / "work")
-    assert len(saved) == 2
-    assert all(3 <= step < SMOKE.short for step in saved)
+    names = {path.name for path in seen.iterdir()}
+    assert not any(map(is_there, names))
+    assert {path.name for path in (tmp_path / "ended").iterdir()} == names, "none was killed"
+    assert steps_saved(tmp_path / "work") == [3, 3]
 
 
 DEAF = """
-import os, signal, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-open(os.path.join(os.environ["SEEN"], str(os.getpid())), "w").close()
-time.sleep(120)
+import os, signal
+from pathlib import Path
+folder = Path(os.environ["SEEN"])
+signal.signal(signal.SIGTERM, lambda *_: (folder / f"{os.getpid()}.told").touch())
+left = Path(os.environ["ENDED"]).with_name("work")
+left.mkdir(exist_ok=True)
+from unskew.files import write_by
+
+def write_half(path):
+    path.touch()
+    (folder / str(os.getpid())).touch()
+    while True:
+        signal.pause()
+
+write_by(left / f"half-{os.getpid()}", write_half)
 """
 
 
 def test_a_second_interrupt_leaves_no_lane_behind(tmp_path, seen, monkeypatch):
+    """Nor what they were writing."""
     monkeypatch.setattr(lanes, "LANE", ("-c", DEAF))
-    begin = time.monotonic()
-    thread = interrupt_when(seen, 2, [signal.SIGINT, signal.SIGINT])
+    work = tmp_path / "work"
+
+    def writing():
+        return len(list(work.glob("*.part"))) == len(list(seen.iterdir())) == 2
+
+    def told():
+        return len(list(seen.glob("*.told"))) == 2
+
+    thread = interrupt_when(writing, told)
     with pytest.raises(KeyboardInterrupt):
-        run_lanes(Lab("smoke", tmp_path / "work"), [job(), job("msr stream")], 2)
+        run_lanes(Lab("smoke", work), [job(), job("msr stream")], 2)
     thread.join()
-    assert not any(is_there(path.name) for path in seen.iterdir())
-    assert time.monotonic() < begin + lanes.SECONDS_TO_SAVE
+    assert not any(is_there(path.stem) for path in seen.iterdir())
+    assert list(work.iterdir()) == []
+
+
+def lane_at_its_third_step(seen, folder, when_told=""):
+    process = subprocess.Popen(
+        [sys.executable, "-c", HELD.replace("WHEN_TOLD", when_told)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    task = {"scale": "smoke", "work": str(folder), "cores": 1}
+    process.stdin.write(json.dumps(task) + "\n" + json.dumps(job().question) + "\n")
+    process.stdin.flush()
+    until(lambda: list(seen.iterdir()), process)
+    return process
 
 
 def test_a_lane_whose_parent_is_gone_saves_its_step_and_ends(tmp_path, seen):
+    process = lane_at_its_third_step(seen, tmp_path)
+    said, errors = process.communicate(timeout=HANG)  # closes what it reads from
+    assert process.returncode == STOPPED
+    assert errors == ""
+    assert [json.loads(line).keys() for line in said.splitlines()] == [{"stage"}, {"stage"}]
+    assert steps_saved(tmp_path) == [3]
+
+
+def test_a_lane_that_is_told_twice_still_saves_its_step(tmp_path, seen):
+    """By its parent, and then by its parent's end."""
+    wait = "while not (ended / 'again').exists(): time.sleep(0.01)"
+    process = lane_at_its_third_step(
+        seen, tmp_path, f"(ended / 'told').touch()\n            {wait}"
+    )
+    ended = tmp_path / "ended"
+    process.terminate()
+    until((ended / "told").exists, process)
+    process.terminate()
+    (ended / "again").touch()
+    process.communicate(timeout=HANG)
+    assert process.returncode == STOPPED
+    assert steps_saved(tmp_path) == [3]
+
+
+def test_a_lane_that_fails_when_it_is_told_to_stop_ends_all_the_same(tmp_path, seen):
+    process = lane_at_its_third_step(seen, tmp_path, "raise ValueError('full')")
+    process.terminate()
+    said = process.stdout.read()
+    assert process.wait(HANG) == STOPPED
+    assert "ValueError: full" in json.loads(said.splitlines()[-1])["error"]
+    process.communicate()
+
+
+# Lanes that are not training: what they do can be done again, so they end at once.
+ELSEWHERE = """
+import sys, time
+from unskew.experiments.karel import lab, lane
+
+class Swallowing:
+    def __del__(self):
+        print("here", file=sys.stderr, flush=True)
+        while True:
+            time.sleep(1)
+
+def known(self, training):
+    try:
+        Swallowing()
+    except BaseException:
+        Swallowing()
+
+lab.Lab.known = known
+lane.main()
+"""
+
+
+def test_a_lane_that_is_stopped_where_exceptions_are_swallowed_ends_at_once(tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-c", SLOW],
+        [sys.executable, "-c", ELSEWHERE],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     task = {"scale": "smoke", "work": str(tmp_path), "cores": 1}
     process.stdin.write(json.dumps(task) + "\n" + json.dumps(job().question) + "\n")
     process.stdin.flush()
-    wait_for(lambda: list(seen.iterdir()))
-    said, errors = process.communicate(timeout=60)  # closes what it reads from
-    assert process.returncode == 128 + signal.SIGTERM
-    assert errors == ""
-    assert [json.loads(line).keys() for line in said.splitlines()] == [{"stage"}, {"stage"}]
-    (step,) = steps_saved(tmp_path)
-    assert 3 <= step < SMOKE.short
+    assert process.stderr.readline() == "here\n"
+    process.terminate()
+    assert process.communicate(timeout=HANG) == ("", "")
+    assert process.returncode == STOPPED
 
 
 def test_time_that_is_up_is_said_and_has_its_exit_code(tmp_path):
@@ -225,7 +313,7 @@ def test_time_that_is_up_is_said_and_has_its_exit_code(tmp_path):
     options = ["--scale", "small", "--work", str(tmp_path), "--at-once", "2", "--minutes", "0.1"]
     only = ["--only", "msr 1,024"]
     command = [sys.executable, "-m", "unskew", "reproduce", "karel-passes", *options, *only]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG)
     assert done.returncode == AGAIN, done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
@@ -235,14 +323,14 @@ def test_time_that_is_up_is_said_and_has_its_exit_code(tmp_path):
 
 def test_time_is_up_inside_only():
     with pytest.raises(typer.Exit) as stopped, time_limit(0.005):
-        time.sleep(20)
+        time.sleep(HANG)
     assert stopped.value.exit_code == AGAIN
-    before = threading.active_count()
-    with time_limit(0.005):
-        pass
+    before = set(threading.enumerate())
+    with time_limit(10):
+        assert set(threading.enumerate()) > before
+    until(lambda: set(threading.enumerate()) <= before)
     with time_limit(None):
-        time.sleep(0.4)
-    assert threading.active_count() <= before
+        assert set(threading.enumerate()) <= before
 
 
 def test_what_else_ends_it_is_not_taken_for_the_clock():

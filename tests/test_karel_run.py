@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -15,6 +14,7 @@ import pytest
 import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from tests.waiting import until
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.errors import UnskewError
 from unskew.generation import make
@@ -374,22 +374,20 @@ def test_training_on_a_feed_is_stopped_and_goes_on(tmp_path):
         "import sys, pathlib; sys.path.insert(0, '.')\n"
         "from tests.test_karel_run import *\n"
         "karel_run.SAVE_SECONDS = 0.0\n"
-        "class Slow(karel_run.TrainingStep):\n"
+        "class Held(karel_run.TrainingStep):\n"
         "    def run(self, number, done):\n"
-        "        time.sleep(0.5); super().run(number, done)\n"
-        "karel_run.TrainingStep = Slow\n"
+        "        while number == 4: signal.pause()\n"
+        "        super().run(number, done)\n"
+        "karel_run.TrainingStep = Held\n"
         f"train(RunConfig(TINY, STEP, steps=8), rounds, {{'recipe': {ENDLESS.recipes[0].hash!r}}}, "
         f"pathlib.Path({str(tmp_path / 'killed')!r}))\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script])
     checkpoint = tmp_path / "killed" / CHECKPOINT
-    while not checkpoint.exists():
-        assert process.poll() is None
-        time.sleep(0.05)
-    time.sleep(1.0)
+    until(lambda: checkpoint.exists() and load_checkpoint(checkpoint)[1]["step"] == 4, process)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert 0 < load_checkpoint(checkpoint)[1]["step"] < 8
+    assert load_checkpoint(checkpoint)[1]["step"] == 4
     assert same(
         whole,
         weights(train(config, feed, {"recipe": ENDLESS.recipes[0].hash}, tmp_path / "killed")),

@@ -1,5 +1,6 @@
 """A module's own DOMAIN: its sources by `module:name`, its parameters, variables, check and key."""
 
+import re
 import shutil
 import sys
 from itertools import islice
@@ -10,7 +11,7 @@ import pytest
 
 import unskew
 from unskew import Domain, Recipe, UnskewError, generate
-from unskew.names import domain_of, find_source
+from unskew.names import built_in_domain, find_source, recipe_domain
 from unskew.verifying import verify
 
 OWN = '''
@@ -78,9 +79,9 @@ def test_settings_that_cannot_be_are_refused(own, settings, message):
 
 
 def test_the_domain_is_that_of_its_sources_alone(own):
-    assert isinstance(domain_of("own_domain:words"), Domain)
-    assert domain_of("own_domain:other") is None
-    assert domain_of("nowhere_at_all:words") is None
+    assert isinstance(recipe_domain(Recipe("own_domain:words", 1)), Domain)
+    assert recipe_domain(Recipe("own_domain:other", 1)) is None
+    assert recipe_domain(Recipe("nowhere_at_all:words", 1)) is None
     with pytest.raises(UnskewError, match="takes no settings"):
         find_source("own_domain:other", {"letters": 3})
 
@@ -98,10 +99,35 @@ def test_homogenize_by_the_domains_variable(own):
 
 def test_verify_checks_every_row(own):
     generate(Recipe("own_domain:words", 200, homogenize=("long",)), "made")
-    assert verify("made").faults == []
+    assert verify("made", trust=True).faults == []
     generate(Recipe("own_domain:lies", 200), "wrong")
-    (fault,) = verify("wrong").faults
-    assert "200 rows are wrong" in fault
+    (fault,) = verify("wrong", trust=True).faults
+    assert fault.endswith(": 200 rows are wrong; the first is row 0")
+
+
+def test_the_card_says_why_a_variable_is_not_measured(own):
+    """One hardly repeats, one is a list, one is nan now and then; only the first has bins."""
+    text = OWN.replace(
+        '"first": lambda row: row["word"][0]',
+        '"noise": lambda row: row["noise"], "parts": lambda row: list(row["word"]), '
+        '"odd": lambda row: float("nan") if row["length"] == 1 else 1.0',
+    )
+    Path("own_domain.py").write_text(text)
+    made = generate(Recipe("own_domain:words", 300, shard_size=200), "made")
+    card = (made.folder / "README.md").read_text()
+    assert "| `long` |" in card
+    for name, why in {
+        "noise": "hardly any value repeats; unskew.bins(…) sorts numbers into bins",
+        "parts": "variable 'parts' returned ['a'], which cannot be hashed; return a number",
+        "odd": "variable 'odd' gave nan; measure a number or a name instead",
+    }.items():
+        assert f"| `{name}` |" not in card
+        assert re.search(rf"Not measured: `{name}` \({re.escape(why[:24])}.*\)\.", card), card
+    assert "does not make them 0" not in card
+    assert verify("made", trust=True).faults == []
+    Path("made/README.md").unlink()  # written again from the notes, which say it too
+    generate(Recipe("own_domain:words", 300, shard_size=200), "made")
+    assert (made.folder / "README.md").read_text() == card
 
 
 def test_splits_and_repeats_go_by_the_key(own):
@@ -120,10 +146,10 @@ def test_splits_and_repeats_go_by_the_key(own):
     }
     assert all(words.values())
     assert not words["train"] & words["test"]
-    assert verify("made").faults == []
+    assert verify("made", trust=True).faults == []
     once = generate(Recipe("own_domain:words", 300, distinct=True, shard_size=100), "once")
     assert len(once) < 150
-    assert verify("once").faults == []
+    assert verify("once", trust=True).faults == []
 
 
 def test_without_the_module_keys_are_not_compared_and_that_is_said(own, monkeypatch):
@@ -131,9 +157,10 @@ def test_without_the_module_keys_are_not_compared_and_that_is_said(own, monkeypa
     Path("own_domain.py").unlink()
     shutil.rmtree("__pycache__", ignore_errors=True)
     monkeypatch.delitem(sys.modules, "own_domain")
-    found = verify("made")
+    found = verify("made", trust=True)
     assert found.faults == []
     assert [line.split(":")[0] for line in found.skipped] == [
+        "rows were not checked",
         "no part was made again",
         "keys were not compared",
     ]
@@ -146,8 +173,8 @@ def test_a_function_that_is_called_like_a_domain_is_ones_own():
 
     assert set(unskew.audit(calculator, n=50).variables) == {"a"}
     assert next(unskew.homogenize(calculator, by="a", seed=0)).keys() == {"a"}
-    assert domain_of("calculator") is None
-    assert domain_of("calculator/dcfg") is not None
+    assert built_in_domain("calculator") is None
+    assert built_in_domain("calculator/dcfg") is not None
 
 
 def test_settings_are_those_of_a_source_that_is_named():

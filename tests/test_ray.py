@@ -8,13 +8,14 @@ import socket
 import subprocess
 import sys
 import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.test_engines import contents
-from unskew import Recipe, UnskewError, generate
+from tests.waiting import HANG, until
+from unskew import Recipe, UnskewError, engines, generate
 from unskew.engines import _knock, ray_cluster
 
 ray = pytest.importorskip("ray")
@@ -35,30 +36,70 @@ def cluster(monkeypatch):
     made.shutdown()
 
 
+# While there is a file of the name "held", no more than a few parts are made.
+HELD = """
+import time
+from pathlib import Path
+
+def draw(rng):
+    while Path("held").exists() and len(list(Path("made/data").glob("*.parquet"))) >= 3:
+        time.sleep(0.01)
+    return {"n": int(rng.integers(9))}
+"""
+HELD_RECIPE = Recipe("held:draw", 160, shard_size=10)
+
+
+@pytest.fixture
+def held(tmp_path, monkeypatch):
+    """The data of a folder that is made, and only begun until this returns."""
+    (tmp_path / "held.py").write_text(HELD)
+    (tmp_path / "held").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path / "made" / "data"
+    sys.modules.pop("held", None)
+
+
 @pytest.mark.filterwarnings("ignore")
-def test_a_node_that_dies_changes_nothing(cluster, tmp_path):
+def test_a_node_that_dies_changes_nothing(cluster, held):
+    """It dies while it makes a part, and while there is much to do."""
     made, nodes = cluster
     _knock(made.address)
-    plain = generate(RECIPE, tmp_path / "plain")
-    killed = threading.Event()
-    done_by_then: list[int] = []
 
-    def kill_when_some_are_done() -> None:
-        data = tmp_path / "ray" / "data"
-        while not killed.is_set() and len(list(data.glob("*.parquet"))) < 3:
-            time.sleep(0.05)
-        done_by_then.append(len(list(data.glob("*.parquet"))))
+    def kill() -> None:
+        until(lambda: len(list(held.glob("*.parquet"))) >= 3)
         with contextlib.suppress(Exception):
             made.remove_node(nodes[0], allow_graceful=False)
-        killed.set()
+        Path("held").unlink()
 
-    thread = threading.Thread(target=kill_when_some_are_done)
-    thread.start()
-    found = generate(RECIPE, tmp_path / "ray", engine=ray_cluster())
-    thread.join(60)
-    assert killed.is_set()
-    assert done_by_then[0] < RECIPE.shards - 3  # it died while there was much to do
-    assert contents(found.folder) == contents(plain.folder)
+    with ThreadPoolExecutor() as beside:
+        killed = beside.submit(kill)
+        found = generate(HELD_RECIPE, "made", engine=ray_cluster())
+        killed.result(HANG)
+    assert contents(found.folder) == contents(generate(HELD_RECIPE, "plain").folder)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_node_of_ones_own_that_dies_is_one_line_and_the_same_command_goes_on(
+    cluster, held, monkeypatch
+):
+    """It is what this process talks to: there is nobody else to ask for parts."""
+    made, _ = cluster
+
+    def kill() -> None:
+        until(lambda: len(list(held.glob("*.parquet"))) >= 3)
+        made.head_node.kill_raylet()
+        Path("held").unlink()
+
+    with ThreadPoolExecutor() as beside:
+        killed = beside.submit(kill)
+        with pytest.raises(UnskewError, match=r"Ray failed .*raylet died.*run the same command"):
+            generate(HELD_RECIPE, "made", engine=ray_cluster())
+        killed.result(HANG)
+    assert len(list(held.glob("*.parquet"))) >= 3
+    assert not ray.is_initialized()
+    found = generate(HELD_RECIPE, "made")
+    assert contents(found.folder) == contents(generate(HELD_RECIPE, "plain").folder)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -74,8 +115,19 @@ def test_relative_inputs_are_those_of_the_command(cluster, tmp_path, monkeypatch
         assert contents(found.folder) == contents(plain.folder)
 
 
+def is_there(address: str) -> bool:
+    """Whether a cluster answers."""
+    try:
+        _knock(address)
+    except OSError:
+        return False
+    return True
+
+
 def test_a_cluster_that_asks_for_a_token_is_told_from_none(tmp_path, monkeypatch):
-    """It is known at once, in one line, and not said that there is no cluster."""
+    """It is said in one line what is missing, and not that there is no cluster."""
+    monkeypatch.setattr(engines, "CONNECT_SECONDS", HANG)
+    monkeypatch.setattr(engines, "KNOCK_SECONDS", HANG)
     monkeypatch.setenv("HOME", str(tmp_path))  # where Ray looks for a token
     for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
         monkeypatch.delenv(name, raising=False)
@@ -91,23 +143,14 @@ def test_a_cluster_that_asks_for_a_token_is_told_from_none(tmp_path, monkeypatch
         start_new_session=True,
     )
     try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with contextlib.suppress(OSError):
-                _knock(f"127.0.0.1:{port}")
-                break
-            time.sleep(0.5)
-        begun = time.monotonic()
+        until(lambda: is_there(f"127.0.0.1:{port}"), head)
         with pytest.raises(UnskewError, match=r"refused us: it asks for its token; set RAY_AUTH_"):
             ray_cluster(f"127.0.0.1:{port}")
-        assert time.monotonic() - begun < 15
     finally:
         os.killpg(head.pid, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            head.wait(20)
+        head.wait(HANG)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(head.pid, signal.SIGKILL)
-        head.wait()
 
 
 def test_a_cluster_that_is_not_there_is_one_line(tmp_path):

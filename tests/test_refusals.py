@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from unskew import Recipe, generate
+from unskew import Recipe, UnskewError, generate
 
 SMALL = Recipe("calculator/dcfg", 300, shard_size=100)
 
@@ -35,13 +35,17 @@ RECIPES = {
     '{"unskew_recipe": 1, "source": "calculator/dcfg", "n": 9, "sede": 3}': "did you mean 'seed'?",
     '{"unskew_recipe": 2, "source": "calculator/dcfg", "n": 9, "new": 3}': "1: update unskew",
     '{"source": "calculator/dcfg", "n": 9}': "set unskew_recipe",
+    "[" * 100_000: "it is nested too deeply",
+    '{"unskew_recipe": 1, "source": "calculator/dcfg", "n": 10000000, "shard_size": 1}': (
+        "recipe has 10000000 shards; allowed are 1000000: raise shard_size (1)"
+    ),
     "{": "mend it, or begin with a recipe.json",
     "": "mend it, or begin with a recipe.json",
     "[]": "start from a recipe.json",
 }
 
 
-@pytest.mark.parametrize("text", RECIPES)
+@pytest.mark.parametrize("text", RECIPES, ids=lambda text: text[:40])
 def test_recipes(run, tmp_path, monkeypatch, text):
     monkeypatch.chdir(tmp_path)
     Path("r.json").write_text(text)
@@ -173,3 +177,13 @@ def test_a_disk_that_is_full(tmp_path, monkeypatch, size, workers):
     assert ".part" not in Path("left").read_text()
     assert ("train-00000" in Path("left").read_text()) == bool(size)
     assert contents(Path("made")) == whole
+
+
+@pytest.mark.parametrize("text", ["a\nb; give c", "a\rb", "x" * 10_000 + "; give c", "\n" * 10_000])
+def test_an_error_is_one_short_line_whatever_it_repeats(text):
+    said = str(UnskewError(text))
+    assert "\n" not in said
+    assert "\r" not in said
+    assert len(said) < 2100
+    assert said[:2] == text[:2] or said[:2] in ("a\\", "\\n")
+    assert said.endswith(text[-6:]) or not text.endswith("give c")

@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.reproduction_results import ATTACK, cell, everything, hostile, passes, result, table
+from tests.waiting import HANG, until
 from unskew.auditing import Audit, VariableAudit
 from unskew.domains.karel.problems import problems
 from unskew.domains.karel.syntax import parse, readable_lines
@@ -83,7 +84,7 @@ class Seen:
 
 def starts(path: str) -> bool:
     """Tell a browser from a stand-in that says where to get one."""
-    done = subprocess.run([path, "--version"], capture_output=True, timeout=60)
+    done = subprocess.run([path, "--version"], capture_output=True, timeout=HANG)
     return done.returncode == 0 and b"Chrom" in done.stdout
 
 
@@ -111,6 +112,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def opened(browser: Browser, path: Path, width: int = 1280, **more: Any) -> Seen:
     page = browser.new_page(viewport={"width": width, "height": 800}, **more)
+    page.set_default_timeout(1000 * HANG)
     seen = Seen(page)
     page.on("console", lambda message: seen.said.append(message.text))
     page.on("pageerror", lambda error: seen.said.append(str(error)))
@@ -415,8 +417,7 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, report: Path, width:
     boxes = page.query_selector_all(".scroll")
     scrolls = [box.evaluate("(one) => one.scrollWidth > one.clientWidth") for box in boxes]
     assert any(scrolls)  # what was trained, in all its columns
-    page.wait_for_timeout(100)
-    assert [box.evaluate("(one) => one.tabIndex === 0") for box in boxes] == scrolls
+    until(lambda: [box.evaluate("(one) => one.tabIndex === 0") for box in boxes] == scrolls)
     page.close()
 
 
@@ -442,14 +443,19 @@ def test_panels_of_a_figure_wrap_and_share_a_legend(
     assert len({box["x"] for box in boxes if box}) == across
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_timeout(500)
-        keys = page.locator(".legend span").all()
-        colours = [key.evaluate("(one) => getComputedStyle(one).backgroundColor") for key in keys]
-        for panel, lines in zip(page.locator(".panels svg").all(), (2, 2, 1), strict=True):
-            drawn = panel.locator(".mark-line path").all()
-            strokes = [line.evaluate("(one) => getComputedStyle(one).stroke") for line in drawn]
-            assert strokes == colours[-lines:]
+        until(lambda: panels_have_the_colours_of_the_legend(page))  # after its transition
     page.close()
+
+
+def panels_have_the_colours_of_the_legend(page: Page) -> bool:
+    keys = page.locator(".legend span").all()
+    colours = [key.evaluate("(one) => getComputedStyle(one).backgroundColor") for key in keys]
+    for panel, lines in zip(page.locator(".panels svg").all(), (2, 2, 1), strict=True):
+        drawn = panel.locator(".mark-line path").all()
+        strokes = [line.evaluate("(one) => getComputedStyle(one).stroke") for line in drawn]
+        if strokes != colours[-lines:]:
+            return False
+    return True
 
 
 def heatmap_page(path: Path, models: int, sets: int) -> Path:

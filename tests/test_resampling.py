@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import unskew
@@ -83,7 +83,6 @@ def test_the_papers_procedure_keeps_as_many_of_the_same_pool():
 counts_of_pools = st.lists(st.integers(1, 2000), min_size=1, max_size=60).map(np.array)
 
 
-@settings(deadline=None)
 @given(counts_of_pools, st.floats(0, 2), st.floats(0, 1), st.integers(0, 99))
 def test_allotments_are_rounded_shares_and_fit_the_pool(counts, epsilon, part, seed):
     possible = most_possible(counts, epsilon)

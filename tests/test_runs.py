@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from unskew.errors import UnskewError
-from unskew.models.runs import METRICS, cut_log, held_interrupts, log
+from unskew.models.runs import CONFIG, METRICS, cut_log, held_interrupts, log, settings
 
 
 def logged(folder):
@@ -43,6 +43,13 @@ def test_other_lines_that_cannot_be_read_are_named(tmp_path, line):
     (tmp_path / METRICS).write_bytes(b'{"step": 1}\n' + line + b'\n{"step": 3}\n')
     with pytest.raises(UnskewError, match=r"metrics.jsonl, line 2, is no line of metrics; restore"):
         cut_log(tmp_path, 3)
+
+
+@pytest.mark.parametrize("text", ["", "[", "[]", "\xff", pytest.param("[" * 100_000, id="deep")])
+def test_settings_that_cannot_be_read_are_refused(tmp_path, text):
+    (tmp_path / CONFIG).write_text(text, encoding="latin-1")
+    with pytest.raises(UnskewError, match=r"config.json .*; restore it, or train again"):
+        settings(tmp_path)
 
 
 def interrupt():

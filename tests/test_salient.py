@@ -28,7 +28,7 @@ from unskew.salient import (
     round_to,
 )
 
-fixed = settings(derandomize=True, deadline=None)
+fixed = settings(derandomize=True)
 
 
 def measure(variable: SalientVariable, examples: list[Any]) -> list[Any]:
@@ -145,6 +145,19 @@ def test_a_variable_that_raises_is_named_with_the_example() -> None:
 
     with pytest.raises(UnskewError, match=r"'broken' raised ZeroDivisionError.*\(example 0\)"):
         measure(as_variable(broken), [1, 0])
+
+
+def test_a_variable_that_exits_is_named_and_ctrl_c_is_not_its_mistake() -> None:
+    def leaves(example: int) -> int:
+        raise SystemExit(0)
+
+    def interrupted(example: int) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(UnskewError, match=r"'leaves' raised SystemExit: 0.*\(example 5\)"):
+        measure(as_variable(leaves), [5])
+    with pytest.raises(KeyboardInterrupt):
+        measure(as_variable(interrupted), [5])
 
 
 def test_a_type_error_of_the_variable_is_its_own() -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import platform
 import subprocess
 import sys
 import threading
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import HANG, until
 from unskew import Recipe, UnskewError, generate, generation
-from unskew.files import STALE, create_text, write_by, write_text
+from unskew.files import STALE, create_text, remove_left, write_by, write_text
 from unskew.generation import shard
 from unskew.parts import NOTES, finished_part, part_name
 
@@ -146,9 +148,10 @@ def test_two_runs_without_repeats_end_side_by_side(tmp_path):
         folder = tmp_path / f"both-{number}"
         run = [sys.executable, "-m", "unskew", "generate", str(path), "-o", str(folder)]
         first = subprocess.Popen([*run, "--workers", "1"])
-        time.sleep(0.15 * number)  # so that one ends while the other still makes parts
+        if number:  # so that one ends while the other still makes parts
+            until(lambda: len(list(folder.rglob("*.parquet"))) >= 10 * number)  # noqa: B023
         second = subprocess.Popen([*run, "--workers", "1"])
-        assert [first.wait(120), second.wait(120)] == [0, 0]
+        assert [first.wait(HANG), second.wait(HANG)] == [0, 0]
         assert contents(folder) == whole
 
 
@@ -252,6 +255,32 @@ def test_what_killed_runs_left_is_removed_when_it_is_old(tmp_path):
     assert not older.exists()
     assert young.exists()
     assert others.exists()
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_of_others(tmp_path, monkeypatch):
+    """Another machine that shares the disk may have a process of the same number."""
+    left: list[Path] = []
+
+    def keep(beside):
+        beside.write_text("{")
+        os.link(beside, tmp_path / "kept")
+        left.append(beside)
+
+    def beside(process: int, machine: str) -> Path:
+        with monkeypatch.context() as patch:
+            patch.setattr("os.getpid", lambda: process)
+            patch.setattr("platform.node", lambda: machine)
+            write_by(tmp_path / "x" / f"{process}-{machine}", keep)
+        os.rename(tmp_path / "kept", left[-1])
+        return left[-1]
+
+    mine, also, not_mine = (beside(process, platform.node()) for process in (11, 12, 111))
+    elsewhere = beside(11, "another")
+    remove_left(tmp_path, {11, 12})
+    assert not mine.exists()
+    assert not also.exists()
+    assert not_mine.exists()
+    assert elsewhere.exists()
 
 
 # What is altered is not believed.

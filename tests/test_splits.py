@@ -20,7 +20,7 @@ from unskew.dataset import read_parquet
 from unskew.engines import processes
 from unskew.generation import make
 from unskew.keys import OTHER_SPLIT, REPEATED, excluded_keys, key_hashes, restricted
-from unskew.names import domain_of, find_source, find_variables
+from unskew.names import built_in_domain, find_source, recipe_variables
 from unskew.rowhash import content_hashes
 from unskew.salient import joint
 from unskew.source import Source
@@ -115,9 +115,9 @@ def test_lengths_that_take_turns_are_left_out_as_often_as_they_come():
     plain = Recipe("karel/actions", 1, {"max_length": 8})
     source = find_source(plain.source, plain.parameters)
     restricted_ = restricted(source, replace(plain, exclude=("karel/action-programs",)), 0, make)
-    keys_ = excluded_keys("karel/action-programs", make, plain.source)
+    keys_ = excluded_keys("karel/action-programs", make, "program")
     drawn, _ = source.draw(np.random.default_rng(1), 2_000)
-    share = np.isin(key_hashes(drawn, domain_of(plain.source)), keys_).mean()
+    share = np.isin(key_hashes(drawn, "program"), keys_).mean()
     assert share > 3 / 8
     for n in (1, 100, 1_000):
         batch, dropped = restricted_.draw(np.random.default_rng(2), n)
@@ -128,10 +128,10 @@ def test_lengths_that_take_turns_are_left_out_as_often_as_they_come():
 
 
 def test_a_named_recipe_may_be_excluded():
-    keys = excluded_keys("karel/while-in-if", make)
+    keys = excluded_keys("karel/while-in-if", make, "program")
     assert 2_000 < len(keys) <= 2_500
     with pytest.raises(UnskewError, match="never ends"):
-        excluded_keys("karel/msr", make)
+        excluded_keys("karel/msr", make, "program")
 
 
 def test_distinct_keeps_the_first_of_each(tmp_path):
@@ -155,7 +155,7 @@ def test_the_histogram_of_distinct_examples_is_theirs(by, tmp_path):
     """What repeats is off the histogram of what homogenizing kept, as it is off the number."""
     recipe = Recipe("calculator/dcfg", 600, homogenize=by, shard_size=200, distinct=True)
     made = generate(recipe, tmp_path / "made")
-    variable = joint(find_variables(by, domain_of(recipe.source)))
+    variable = joint(recipe_variables(recipe))
     rows = [value for batch in made.batches() for value in variable.measure(batch).tolist()]
     assert made.tally.dropped[REPEATED] > 50
     assert made.tally.kept_values == {variable.name: Counter(rows)}
@@ -252,7 +252,7 @@ def first_row_again(table: pa.Table) -> pa.Table:
     ("change", "honest", "message"),
     [
         (lambda table: table.slice(1), False, "is not what its checksum says"),
-        (wrong_outputs, True, "1 rows are wrong, the first is 3"),
+        (wrong_outputs, True, "1 row is wrong; it is row 3"),
         (no_program, True, "row 5: 'jump' is no token"),
         (another_column, True, "columns"),
     ],
@@ -276,7 +276,7 @@ def test_files_that_are_gone_or_too_many_are_found(tmp_path):
 def test_leaks_are_found(split, tmp_path):
     """Between splits, from a split that is not its own, and against another dataset."""
     found = verify(split.folder, [str(split.folder)])
-    assert any(f"keys of train are also in {split.folder}" in fault for fault in found.faults)
+    assert any(f"keys are in train and also in {split.folder}" in fault for fault in found.faults)
     leaky = generate(
         Recipe("karel/msr", 60, splits={"train": 40, "test": 20}, shard_size=60), tmp_path / "leaky"
     )
@@ -288,7 +288,7 @@ def test_leaks_are_found(split, tmp_path):
     (leaky.folder / "manifest.json").write_text(json.dumps(manifest))
     faults = " ".join(verify(leaky.folder).faults)
     assert "keys are in both test and train" in faults
-    assert "5 keys in train belong to another split" in faults
+    assert "5 keys are in train, but of another split" in faults
 
 
 def test_repeats_in_a_distinct_dataset_are_found(tmp_path):
@@ -299,7 +299,7 @@ def test_repeats_in_a_distinct_dataset_are_found(tmp_path):
     found = verify(dataset.folder)
     assert found.repeated_rows == 1
     other_note, other_rows = altered(name)
-    repeat = "1 keys repeat in a dataset of distinct ones"
+    repeat = "1 key is repeated in a dataset of distinct ones"
     assert found.faults == [other_note, other_rows, repeat]
 
 
@@ -307,9 +307,9 @@ def test_the_slow_way_finds_what_the_fast_way_let_through(tmp_path, monkeypatch)
     """A kernel gone wrong: check says yes to everything, and still the fault is found."""
     dataset = generate(Recipe("karel/msr", 20), tmp_path / "made")
     name = rewrite(dataset, wrong_outputs, honest=True)
-    domain = domain_of("karel/msr")
+    domain = built_in_domain("karel/msr")
     patched = type(domain)(**{**vars(domain), "check": lambda batch: np.ones(len(batch), bool)})
-    monkeypatch.setattr("unskew.verifying.domain_of", lambda name: patched)
+    monkeypatch.setattr("unskew.verifying.recipe_domain", lambda name: patched)
     faults = verify(dataset.folder).faults
     other_note, other_rows = altered(name)
     slow = f"{name}: row 3 comes out otherwise when worked out again"
@@ -318,11 +318,10 @@ def test_the_slow_way_finds_what_the_fast_way_let_through(tmp_path, monkeypatch)
 
 def test_keys_are_those_of_the_domain(split):
     batch = next(read_parquet(split.parts[0]))
-    domain = domain_of("karel/msr")
-    same = key_hashes(batch, domain)
+    same = key_hashes(batch, "program")
     programs = batch.columns["program"].to_pylist()
     assert len(set(same.tolist())) == len(set(programs))
-    assert len(set(key_hashes(batch, None).tolist())) == len(batch)
+    assert len(set(key_hashes(batch, "").tolist())) == len(batch)
 
 
 # One's own functions: a key is the whole row, as it is stored.

@@ -275,3 +275,14 @@ def test_a_pilot_can_be_handed_on():
     for number in range(3):
         assert list(first.block(number).examples()) == list(again.block(number).examples())
     assert Stream(Recipe("calculator/dcfg", 1)).pilot is None
+
+
+def test_a_function_is_told_what_streams_instead():
+    def draw(rng):
+        return 1
+
+    wanted = r"stream got draw, but takes a source's name or a Recipe; .* homogenize\(draw, by=…\)"
+    with pytest.raises(UnskewError, match=wanted):
+        unskew.stream(draw)
+    with pytest.raises(UnskewError, match="stream got int"):
+        unskew.stream(5)

@@ -11,7 +11,7 @@ from tests.naive import homogenize as naive
 from unskew import theory
 from unskew.errors import UnskewError
 
-fixed = settings(derandomize=True, deadline=None)
+fixed = settings(derandomize=True)
 LARGEST_ALPHA = math.sqrt(1.5) - 1
 
 

@@ -1,6 +1,7 @@
 """Faults that are planted in a dataset, one at a time, and found by ``verify``."""
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -12,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unskew import Recipe, generate, verifying
-from unskew.names import domain_of
-from unskew.parts import NOTES
+from unskew import Dataset, Recipe, UnskewError, generate, verifying
+from unskew.names import built_in_domain
+from unskew.parts import NOTES, part_name
 from unskew.store import sha256
 from unskew.verifying import RECHECKED, verify
 
@@ -224,10 +225,34 @@ def test_a_manifest_that_is_wrong_is_a_fault(name, folder, run):
         assert f"{expected}" in out
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "7"])
+@pytest.mark.parametrize("text", ["", "[]", "{", "7", pytest.param("[" * 100_000, id="deep")])
 def test_a_manifest_that_is_none_is_a_fault(text, folder):
     (folder / "manifest.json").write_text(text)
     assert any("manifest.json" in fault for fault in verify(folder).faults)
+
+
+def test_a_fault_is_one_line_whatever_a_file_is_called(folder):
+    edit(folder / "manifest.json", lambda manifest: manifest["parts"][0].update(file="a\nb"))
+    assert r"a\nb is in manifest.json, but no part of the recipe" in verify(folder).faults
+
+
+@pytest.mark.parametrize("field", ["distinct", ""])
+def test_a_recipe_that_asks_for_endless_rows_is_compared_but_not_run(field, folder):
+    """Its part is there and is small; making it again would take more memory than there is."""
+    edit(folder / "recipe.json", lambda recipe: recipe.update(n=10**12, shard_size=10**11))
+    edit(folder / "recipe.json", lambda recipe: recipe.update({field: True} if field else {}))
+    recipe = Recipe.read(folder / "recipe.json")
+    (folder / NAMES[0]).rename(folder / part_name(recipe, 0))
+    found = verify(folder)
+    assert "no part was made again: none is whole and of the recipe's size" in found.skipped
+    assert any("of another recipe" in fault for fault in found.faults)
+
+
+@pytest.mark.parametrize("rows", [1.5, True, None, -1, "1", 10**30])
+def test_a_manifest_with_impossible_rows_is_not_opened(rows, folder):
+    edit(folder / "manifest.json", lambda manifest: manifest["parts"][0].update(rows=rows))
+    with pytest.raises(UnskewError, match=r"manifest.json cannot be read"):
+        Dataset.open(folder)
 
 
 def test_a_part_that_cannot_be_read_is_a_fault_among_others(folder, run):
@@ -267,14 +292,74 @@ def test_an_altered_note_is_a_fault(folder):
 def test_the_rows_worked_out_again_are_of_all_parts_and_splits(tmp_path, monkeypatch):
     recipe = Recipe("calculator/dcfg", 1_100, splits={"test": 20, "train": 1_080}, shard_size=100)
     made = generate(recipe, tmp_path / "made")
-    domain = domain_of(recipe.source)
+    domain = built_in_domain(recipe.source)
     seen = []
     patched = type(domain)(**{**vars(domain), "recheck": lambda row: seen.append(row) or True})
-    monkeypatch.setattr(verifying, "domain_of", lambda _: patched)
+    monkeypatch.setattr(verifying, "recipe_domain", lambda _: patched)
     assert verify(made.folder).rechecked == len(seen) == RECHECKED
     texts = {row["expression"] for row in seen}
     for part in made.parts:
         assert texts & set(pq.read_table(part)["expression"].to_pylist())
+
+
+NO_CHECK = (
+    "rows were not checked: passing:draw belongs to no domain, so nothing says which rows are right"
+)
+DICE = """
+import numpy as np
+from unskew import Domain
+from unskew.source import plain_source
+
+def throws():
+    return plain_source(lambda rng: {"dots": int(rng.integers(1, 7))})
+
+def check(batch):
+    return RIGHT
+
+DOMAIN = Domain("dice", "one die", {"throws": throws}, {}, str, check)
+"""
+
+
+def test_the_output_says_which_rows_were_checked(folder, run, tmp_path, monkeypatch):
+    """By a domain with a slow way, by one without, and by none."""
+    assert "250 checked, 200 of them again in a second, slow way" in run("verify", folder)[1]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Path("own_dice.py").write_text(DICE.replace("RIGHT", "np.ones(len(batch), bool)"))
+    Path("passing.py").write_text("def draw(rng):\n    return {'x': int(rng.integers(99))}\n")
+    generate(Recipe("own_dice:throws", 60), "dice")
+    code, out, _ = run("verify", "dice")
+    assert (code, out.partition("keys, ")[2]) == (0, "60 checked\nno fault found\n")
+    generate(Recipe("passing:draw", 20), "made")
+    code, out, _ = run("verify", "made")
+    assert code == 0
+    assert "keys, 0 checked\n" in out
+    assert f"not looked at: {NO_CHECK}\n" in out
+    for name in ("own_dice", "passing"):
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize(
+    ("right", "got"),
+    [
+        ("True", "returned True"),
+        ("[True] * len(batch)", "returned a list"),
+        ("np.ones(len(batch) + 1, bool)", r"returned an array of bool of shape \(61,\)"),
+        ("np.ones(len(batch))", r"returned an array of float64 of shape \(60,\)"),
+    ],
+)
+def test_a_check_that_returns_anything_else_is_told_what_to_return(
+    right, got, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Path("own_dice.py").write_text(DICE.replace("RIGHT", right))
+    generate(Recipe("own_dice:throws", 60), "dice")
+    found = verify("dice")
+    del sys.modules["own_dice"]
+    assert found.checked == 0
+    (fault,) = found.faults
+    assert re.search(f"the check of dice {got}; return a NumPy array of bool .* 60 rows", fault)
 
 
 def test_a_source_that_is_gone_is_said_and_skipped(tmp_path, monkeypatch):
@@ -282,15 +367,16 @@ def test_a_source_that_is_gone_is_said_and_skipped(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     Path("passing.py").write_text("def draw(rng):\n    return {'x': int(rng.integers(99))}\n")
     generate(Recipe("passing:draw", 20, shard_size=10), "made")
-    assert verify("made").skipped == []
+    assert verify("made", trust=True).skipped == [NO_CHECK]
     Path("passing.py").unlink()
     monkeypatch.delitem(__import__("sys").modules, "passing")
     shutil.rmtree("__pycache__", ignore_errors=True)
-    found = verify("made")
+    found = verify("made", trust=True)
     assert found.faults == []
+    gone = "'passing:draw': there is no module 'passing'; run where it can be imported"
     assert found.skipped == [
-        "no part was made again: 'passing:draw': there is no module 'passing'; run where it can "
-        "be imported"
+        f"rows were not checked: {gone}",
+        f"no part was made again: {gone}",
     ]
 
 
@@ -323,7 +409,7 @@ def seldom(tmp_path, monkeypatch) -> Iterator[Callable[[str], tuple[set[str], li
     def check(name: str) -> tuple[set[str], list[str]]:
         made = generate(Recipe(f"seldom:{name}", 400, shard_size=10), "made")
         types = {str(pq.read_schema(part).types[1]) for part in made.parts}
-        return types, verify("made").faults
+        return types, verify("made", trust=True).faults
 
     yield check
     sys.modules.pop("seldom", None)
@@ -346,11 +432,11 @@ def test_a_given_dataset_whose_input_has_changed_is_not_made_again(tmp_path, mon
     monkeypatch.chdir(tmp_path)
     base = generate(Recipe("karel/msr", 30), "base")
     generate(Recipe("karel/uniform", 20, {"tries": 200}, given="base"), "made")
-    found = verify("made")
+    found = verify("made", trust=True)
     assert (found.faults, found.skipped) == ([], [])
     shutil.rmtree(base.folder)
     generate(Recipe("karel/msr", 30, seed=1), "base")
-    found = verify("made")
+    found = verify("made", trust=True)
     assert found.faults == []
     assert "base has changed" in found.skipped[0]
 

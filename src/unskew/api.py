@@ -10,11 +10,13 @@ import numpy as np
 
 from unskew.auditing import Audit, Auditor
 from unskew.batch import Batch
+from unskew.binning import in_bins, with_bins
 from unskew.errors import UnskewError, check_count
 from unskew.homogenizer import Health, Homogenizer, KeptBatches
-from unskew.names import column_variable, domain_of, find_source, is_own, resolve
+from unskew.names import column_variable, find_source, resolve
+from unskew.recipe import Trust
 from unskew.repeating import warn_of_unrepeatable
-from unskew.salient import By, SalientVariable, joint
+from unskew.salient import By, SalientVariable, joint, many_values
 from unskew.source import Source, own_source
 from unskew.streams import stream
 from unskew.tally import Tally
@@ -66,9 +68,9 @@ def homogenize(
     ``cost_limit``.
     """
     source = _source(draw, settings or {})
-    if is_own(source):
+    if source.is_own:
         warn_of_unrepeatable(source)
-    variable = joint(resolve(by, domain_of(source.name)))
+    variable = joint(resolve(by, source.domain))
     rng = stream(seed, source.name, "accept", 0)
     homogenizer = Homogenizer(variable, epsilon, rng, cost_limit)
     return Homogenized(source, homogenizer, stream(seed, source.name, "draw", 0))
@@ -81,6 +83,8 @@ def audit(
     *,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
+    trust: Trust = False,
+    like: Audit | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Audit:
     """Measure how far the salient variables of ``target`` are from uniform.
@@ -88,23 +92,29 @@ def audit(
     ``target`` is any iterable of examples, a sampler ``draw(rng)``, a source by name or as an
     object, a dataset, or a Parquet or JSONL file. ``by`` names or gives the variables; left
     out, it is the domain's own or the columns of the file. ``n`` limits how many examples are
-    read (100,000 of what is endless).
+    read (100,000 of what is endless). Numbers that hardly repeat are counted in about 20 bins of
+    one width; ``like`` is another audit whose bins to use, so that the two can be compared. Code
+    that a dataset names is imported only with ``trust``.
     """
-    opened = open_target(target, settings, seed)
+    opened = open_target(target, settings, seed, trust)
     limit = DEFAULT_N if n is None and opened.endless else n
     if limit is not None:
         check_count("n", limit, "audit at least one example")
     auditor = None
-    left_out: list[str] = []
+    left_out: dict[str, str] = {}
     for batch in opened.read(limit):
         if auditor is None:
-            variables, left_out = _audited(by, opened, batch)
+            variables, left_out = _audited(by, opened, batch, like)
             auditor = Auditor(variables)
         auditor.add(batch)
         advance(len(batch))
     if auditor is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to audit")
-    return auditor.result(opened.label, opened.dropped, left_out, opened.domain)
+    dataset = opened.dataset
+    recipe = dataset.recipe if dataset is not None else None
+    # What a dataset's source dropped, it dropped for all of its examples.
+    dropped = opened.dropped if dataset is None or auditor.n == len(dataset) else {}
+    return auditor.result(opened.label, dropped, left_out, opened.domain, recipe)
 
 
 def _source(
@@ -118,30 +128,44 @@ def _source(
 
 
 def _audited(
-    by: By | str | Sequence[str] | None, target: Target, first: Batch
-) -> tuple[Sequence[SalientVariable], list[str]]:
-    """Return the variables to measure, and the columns that no histogram can show."""
+    by: By | str | Sequence[str] | None, target: Target, first: Batch, like: Audit | None
+) -> tuple[Sequence[SalientVariable], dict[str, str]]:
+    """Return the variables to measure, and of each other column why no histogram can show it."""
     columns = column_names(first)
     if by is not None:
-        return resolve(by, target.domain, columns), []
+        chosen = resolve(by, target.domain, columns)
+        return [_in_bins(variable, first, like) for variable in chosen], {}
     if target.domain is not None and target.domain.found is not None:
         return target.domain.found(first)
     if target.domain is not None and target.domain.variables:
         domain = target.domain
-        return [domain.variable(name) for name in domain.main or domain.variables], []
-    chosen = [name for name in columns if _is_histogram(name, first)]
-    if not chosen:
+        own = [domain.variable(name) for name in domain.main or domain.variables]
+        return [_in_bins(variable, first, like) for variable in own], {}
+    shown = {name: _in_bins(column_variable(name), first, like) for name in columns}
+    left_out = {name: why for name in columns if (why := _why_left_out(shown[name], first))}
+    if len(left_out) == len(columns):
+        reasons = "; ".join(f"{name}: {why}" for name, why in list(left_out.items())[:3])
         raise UnskewError(
-            f"{target.label} has no column with at most {MANY_VALUES} values; name what to "
-            "measure: by={'length': len} in Python, --by my_module:my_function in a shell"
+            f"{target.label} has no column to measure{f' ({reasons})' if reasons else ''}; name "
+            "what to measure: by={'length': len} in Python, --by my_module:my_function in a shell"
         )
-    rest = [name for name in columns if name not in chosen]
-    return [column_variable(name) for name in chosen], rest
+    return [shown[name] for name in columns if name not in left_out], left_out
 
 
-def _is_histogram(name: str, batch: Batch) -> bool:
+def _in_bins(variable: SalientVariable, first: Batch, like: Audit | None) -> SalientVariable:
+    """Return a variable in the bins of another audit, or in bins of its own where it needs any."""
+    other = like.variables.get(variable.name) if like is not None else None
+    if other is None or variable.support is not None:
+        return with_bins(variable, first)
+    return in_bins(variable, other.edges) if other.edges else variable
+
+
+def _why_left_out(variable: SalientVariable, first: Batch) -> str:
+    """Say why a column makes no histogram; empty where it makes one."""
     try:
-        values = column_variable(name).measure(batch)
-        return len(set(values.tolist())) <= MANY_VALUES
-    except UnskewError:
-        return False
+        values = variable.measure(first).tolist()
+        return many_values(values) if len(set(values)) > MANY_VALUES else ""
+    except UnskewError as error:
+        return str(error).removeprefix(f"column {variable.name!r} ")
+    except TypeError as error:  # a tuple that holds a list
+        return str(error)

@@ -51,7 +51,7 @@ class Batch:
 
     @classmethod
     def from_arrow(cls, table: pa.RecordBatch | pa.Table) -> Batch:
-        """Take over the columns of an Arrow table or record batch without copying."""
+        """Take over the columns of an Arrow table or record batch; only views are copied."""
         import pyarrow as pa
 
         columns = {}
@@ -59,6 +59,9 @@ class Batch:
             column = table.column(name)
             if isinstance(column, pa.ChunkedArray):
                 column = column.combine_chunks()
+            if column.type in (pa.string_view(), pa.binary_view()):  # Arrow cannot take rows of it
+                text = pa.types.is_string_view(column.type)
+                column = column.cast(pa.large_string() if text else pa.large_binary())
             columns[name] = column
         return cls(columns)
 

@@ -7,10 +7,13 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 
 from unskew.auditing import VariableAudit, in_order
+from unskew.binning import hardly_repeats
 from unskew.keys import not_wanted
 from unskew.parts import Part, card_variables
 from unskew.recipe import Recipe
 from unskew.tally import DETAIL, Tally, noted
+
+HARDLY = "hardly any value repeats; unskew.bins(…) sorts numbers into bins"
 
 
 def card(recipe: Recipe, parts: Sequence[Part], tally: Tally) -> str:
@@ -101,14 +104,21 @@ def _variables(recipe: Recipe, parts: Sequence[Part]) -> list[str]:
     from unskew.report import words
     from unskew.report.pooling import sparks
 
-    found = [variable for variable in audits(recipe, parts) if variable.n]
+    known = [variable for variable in audits(recipe, parts) if variable.n]
+    found = [v for v in known if v.declared or not hardly_repeats(v.counts)]
+    left_out = {v.name: HARDLY for v in known if v not in found}
+    for part in parts:
+        left_out |= part.left_out
+    reasons = [f"Not measured: `{_plain(name)}` ({_plain(why)})." for name, why in left_out.items()]
     if not found:
-        return []
+        return reasons
+    homogenized = recipe.homogenize and recipe.epsilon
+    more = " Homogenizing with ε above 0 does not make them 0." if homogenized else ""
     lines = [
         "## How skewed it is",
         "",
         "KL and TV are the distances from uniform over the variable's values, in nats and from "
-        "0 to 1; homogenized is not uniform, and what is left is stated.",
+        f"0 to 1.{more}",
         "",
         "| variable | what | values | KL | TV | commonest | missing | histogram |",
         "|---|---|---|---|---|---|---|---|",
@@ -118,7 +128,7 @@ def _variables(recipe: Recipe, parts: Sequence[Part]) -> list[str]:
         cells = [row[name] for name in ("values", "KL", "TV", "commonest", "missing")]
         cells = [f"`{variable.name}`", variable.doc, *cells, sparks([variable], 16)[0]]
         lines.append(f"| {' | '.join(_plain(cell) for cell in cells)} |")
-    return lines
+    return [*lines, *(["", *reasons] if reasons else [])]
 
 
 def audits(recipe: Recipe, parts: Sequence[Part]) -> list[VariableAudit]:

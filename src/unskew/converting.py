@@ -14,6 +14,7 @@ from unskew.dataset import Dataset
 from unskew.domain import Domain, domain_code, example_data
 from unskew.errors import RowError, UnskewError, brief, check_count, unknown
 from unskew.files import check_writable, write_by
+from unskew.recipe import Trust
 from unskew.targets import FILES, Target, alike, open_target
 
 if TYPE_CHECKING:
@@ -30,16 +31,18 @@ def convert(
     *,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
+    trust: Trust = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> int:
     """Write the examples of ``target`` as one .parquet or .jsonl file; return how many.
 
     ``target`` is what ``audit`` takes; of what is endless, ``n`` says how many. ``form`` names
-    a form that is not ours (``records``: the JSONL of the original Karel dataset).
+    a form that is not ours (``records``: the JSONL of the original Karel dataset). Code that a
+    dataset names is imported only with ``trust``.
     """
     path = Path(path)
     check_suffix(path)
-    opened = open_target(target, settings, seed)
+    opened = open_target(target, settings, seed, trust)
     if n is not None:
         check_count("n", n, "convert at least one example")
     elif opened.endless:

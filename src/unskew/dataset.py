@@ -5,15 +5,15 @@ DIR/recipe.json  DIR/data/train-00000-of-00002.parquet …  DIR/README.md  DIR/m
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unskew.addresses import store_errors
 from unskew.batch import Batch
 from unskew.errors import UnskewError
-from unskew.recipe import Recipe
-from unskew.store import Place, parquet_file, place, plain_errors, sha256
+from unskew.files import parse_json
+from unskew.recipe import Recipe, Trust
+from unskew.store import Place, inside, parquet_file, place, plain_errors, sha256
 from unskew.tally import Tally
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 RECIPE, MANIFEST, CARD = "recipe.json", "manifest.json", "README.md"
+MOST_ROWS = 1 << 40  # of a part
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,23 @@ class Dataset:
     part_rows: tuple[int, ...]  # examples of each file
     checksums: tuple[str, ...]  # of each file
 
+    def __post_init__(self) -> None:
+        """Refuse what is no number of rows; a manifest may say anything."""
+        for rows in self.part_rows:
+            if type(rows) is not int or not 0 <= rows <= MOST_ROWS:
+                raise ValueError(f"a part has {rows!r} rows")
+
     @classmethod
-    def open(cls, folder: str | Place) -> Dataset:
-        """Open a folder, or a prefix in an object store, that ``unskew generate`` finished."""
+    def open(cls, folder: str | Place, trust: Trust = False) -> Dataset:
+        """Open a folder, or a prefix in an object store, that ``unskew generate`` finished.
+
+        With ``trust``, code that its recipe names may be imported: all, or only these names.
+        """
         path = place(folder)
-        recipe = recipe_of(path)
+        recipe = recipe_of(path, trust)
         try:
-            manifest = json.loads((path / MANIFEST).read_text(encoding="utf-8"))
-            parts = tuple(path / part["file"] for part in manifest["parts"])
+            manifest = parse_json(inside(path, MANIFEST).read_text(encoding="utf-8"))
+            parts = tuple(inside(path, part["file"]) for part in manifest["parts"])
             rows = tuple(part["rows"] for part in manifest["parts"])
             if not all(type(count) is int and count >= 0 for count in rows):
                 raise ValueError(f"parts have {list(rows)} rows")
@@ -83,14 +93,17 @@ class Dataset:
             yield from read_parquet(part)
 
 
-def recipe_of(folder: str | Place) -> Recipe:
-    """Return the recipe of a dataset, finished or not."""
+def recipe_of(folder: str | Place, trust: Trust = False) -> Recipe:
+    """Return the recipe of a dataset, finished or not.
+
+    The dataset may be a stranger's, so its recipe trusts no name unless ``trust`` says so.
+    """
     path = place(folder)
     with plain_errors(path, reading=True):
-        known = (path / RECIPE).is_file()
+        known = inside(path, RECIPE).is_file()
     if not known:
         raise UnskewError(f"{path} is no dataset (no {RECIPE} in it); make one with generate")
-    return Recipe.read(path / RECIPE)
+    return Recipe.read(path / RECIPE, trust)
 
 
 def read_parquet(path: Place, rows: int = 1 << 16) -> Iterator[Batch]:
@@ -105,7 +118,7 @@ def read_parquet(path: Place, rows: int = 1 << 16) -> Iterator[Batch]:
                     yield Batch.from_arrow(batch)
     except PermissionError:
         raise UnskewError(f"{path}: Permission denied; check its permissions") from None
-    except (OSError, KeyError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+    except (OSError, KeyError, ValueError, pa.ArrowNotImplementedError) as error:
         reason = str(error).splitlines()[0]
         raise UnskewError(
             f"{path} cannot be read as Parquet ({reason}); it may be truncated: make it again"

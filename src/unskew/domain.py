@@ -48,7 +48,8 @@ class Domain:
 
     ``sources`` are functions whose keyword parameters, each with a default and a ``Range`` or a
     ``Choice``, are the parameters of the source. ``variables`` are known by the names that they
-    have here. ``show`` draws one example as text; ``check`` says which rows are right.
+    have here. ``show`` draws one example as text; ``check`` returns a NumPy array of bool, one
+    for each row of a batch: whether the row is right.
 
     A domain may leave out the rest. ``read_row`` makes an example of a row in any form that the
     domain knows, and None of any other row; ``read_text`` makes such rows of a text file and its
@@ -58,9 +59,9 @@ class Domain:
     of an example and its number. ``trace`` yields an example step by step, as text; ``draw``
     returns it as SVG.
     ``main`` names the variables that an audit shows unasked; ``found``, where what there is to
-    measure differs from source to source, finds them in a first batch, and names those of too
-    many values. ``tables`` are small fixed sets of examples; ``recipes`` are datasets that people
-    ask for by name. ``recheck`` works out one example again, slowly and in another way than
+    measure differs from source to source, finds them in a first batch, and says of others why
+    they are left out. ``tables`` are small fixed sets of examples; ``recipes`` are datasets that
+    people ask for by name. ``recheck`` works out one example again, slowly and in another way than
     ``check``, and says whether it is right.
     """
 
@@ -80,7 +81,7 @@ class Domain:
     trace: Callable[[Mapping[str, Any]], Iterator[str]] | None = None
     draw: Callable[[Mapping[str, Any]], str] | None = None
     main: tuple[str, ...] = ()
-    found: Callable[[Batch], tuple[Sequence[SalientVariable], list[str]]] | None = None
+    found: Callable[[Batch], tuple[Sequence[SalientVariable], dict[str, str]]] | None = None
     may_lack: tuple[str, ...] = ()  # columns in which a row may have no value
     extra: str = ""  # of this package: it installs what the sources need
     key: str = ""  # the column whose content tells examples apart; all columns where it is empty
@@ -111,13 +112,30 @@ class Domain:
                 f"source '{self.name}/{name}'{_at(self.sources[name])} returned {brief(made)}; "
                 "return a Source: plain_source(draw) makes one"
             )
-        return replace(made, name=f"{self.name}/{name}", parameters=chosen)
+        return replace(made, name=f"{self.name}/{name}", parameters=chosen, domain=self)
 
     def variable(self, name: str) -> SalientVariable:
         """Return a salient variable by name."""
         if name not in self.variables:
             raise unknown(f"variable of {self.name}", name, self.variables)
         return as_variable(self.variables[name])
+
+
+def right_rows(batch: Batch, domain: Domain) -> NDArray[np.bool_]:
+    """Return which rows of a batch are right, as the domain's ``check`` says."""
+    import numpy as np
+
+    right: object = domain.check(batch)
+    if isinstance(right, np.ndarray) and right.dtype == bool and right.shape == (len(batch),):
+        return right
+    if isinstance(right, np.ndarray):
+        got = f"an array of {right.dtype} of shape {right.shape}"
+    else:
+        got = repr(right) if isinstance(right, (bool, int)) else f"a {type(right).__name__}"
+    raise UnskewError(
+        f"the check of {domain.name} returned {got}; return a NumPy array of bool with one value "
+        f"for each of the {len(batch):,} rows of the batch"
+    )
 
 
 def example_text(example: Any, domain: Domain | None) -> str:

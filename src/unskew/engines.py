@@ -13,7 +13,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import chdir, nullcontext, suppress
@@ -21,8 +20,9 @@ from itertools import islice
 from typing import IO, Any, TypeAlias
 
 from unskew.errors import HealthWarning, UnskewError, check_count, is_new
+from unskew.processes import PYTHON
 from unskew.recipe import Recipe
-from unskew.store import Place, place
+from unskew.store import Place, place, remove_left
 
 # Makes some parts of a recipe in a folder, in any order, and yields each number when it is done.
 Engine: TypeAlias = Callable[[Recipe, Place, Sequence[int]], Iterator[int]]
@@ -44,7 +44,8 @@ def processes(workers: int) -> Engine:
         try:
             yield from _numbers((done.get() for _ in indices), set())
         finally:
-            _stop(*crew)
+            _kill(*crew)
+            remove_left(folder, {worker.pid for worker in crew})
 
     return run
 
@@ -63,31 +64,44 @@ def ray_cluster(address: str | None = None) -> Engine:
 
     def run(recipe: Recipe, folder: Place, indices: Sequence[int]) -> Iterator[int]:
         ray = _ray(address)
-        make = ray.remote(max_retries=LOST_NODES)(_on_a_node)
-        task = (recipe.to_json(), str(folder.resolve()), os.getcwd())
-        todo = iter(indices)
-        waiting: list[Any] = []
-        warned: set[str] = set()
-        while True:
-            room = AT_ONCE - len(waiting)
-            waiting += [make.remote(*task, i) for i in islice(todo, room)]
-            if not waiting:
-                return
-            ready, waiting = ray.wait(waiting)
-            yield from _numbers(ray.get(ready), warned)
+        try:
+            yield from _numbers(_on_ray(ray, recipe, folder, indices), set())
+        except ray.exceptions.RayError as error:
+            if isinstance(error, ray.exceptions.LocalRayletDiedError):
+                ray.shutdown()  # nothing can be asked of this connection any more
+            reason = _line(getattr(error, "cause", None) or error).rstrip(".")
+            raise UnskewError(
+                f"Ray failed ({reason}); run the same command again, finished parts are kept"
+            ) from error
 
     return run
 
 
-SECONDS_TO_CLEAR_UP = 2.0  # that workers have when they are to end
 LAST_SECONDS = 10  # that a worker has to end when it no longer answers
 AT_ONCE = 1000  # parts that are handed to Ray at a time
 # Ray speaks HTTP/2: who sends its first words and a frame of settings gets one in answer.
 _SETTINGS = b"\x04"
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + _SETTINGS + bytes(5)
 CONNECT_SECONDS = 60  # that Ray has to connect
+KNOCK_SECONDS = 10  # that it has to say that it is there
 _REFUSED = ("InvalidAuthToken", "AuthenticationError")  # in what Ray says when a token is wrong
 LOST_NODES = 20  # times that a part is begun again because its node died
+
+
+def _on_ray(
+    ray: Any, recipe: Recipe, folder: Place, indices: Sequence[int]
+) -> Iterator[dict[str, Any]]:
+    """Hand parts to Ray, so many at a time; yield each answer when it comes."""
+    make = ray.remote(max_retries=LOST_NODES)(_on_a_node)
+    task = (recipe.to_json(), str(folder.resolve()), os.getcwd())
+    todo = iter(indices)
+    waiting: list[Any] = []
+    while True:
+        waiting += [make.remote(*task, i) for i in islice(todo, AT_ONCE - len(waiting))]
+        if not waiting:
+            return
+        ready, waiting = ray.wait(waiting)
+        yield from ray.get(ready)
 
 
 def _on_a_node(recipe: str, folder: str, cwd: str, index: int) -> dict[str, Any]:
@@ -121,12 +135,16 @@ def _ray(address: str | None) -> Any:
             _try(address)
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError, OSError, ray.exceptions.RayError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise UnskewError(
-            f"no Ray cluster at {address or 'this machine'} ({reason}); "
+            f"no Ray cluster at {address or 'this machine'} ({_line(error)}); "
             "start one with: ray start --head"
         ) from error
     return ray
+
+
+def _line(error: BaseException) -> str:
+    """Return the first line of what an error says."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def _try(address: str) -> None:
@@ -159,7 +177,7 @@ def _try(address: str) -> None:
             raise ConnectionError(last)
     finally:
         patience.cancel()
-        _stop(process)
+        _kill(process)
 
 
 def _knock(address: str) -> None:
@@ -167,7 +185,7 @@ def _knock(address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not (host and port.isdecimal()):
         return
-    with socket.create_connection((host, int(port)), timeout=10) as door:
+    with socket.create_connection((host, int(port)), timeout=KNOCK_SECONDS) as door:
         door.sendall(_HELLO)
         if door.recv(9)[3:4] != _SETTINGS:
             raise ConnectionError("what answers there is not Ray")
@@ -186,8 +204,8 @@ def _numbers(answers: Iterable[dict[str, Any]], warned: set[str]) -> Iterator[in
 
 def _start() -> subprocess.Popen[str]:
     """Start a worker in a session of its own: an interrupt from the keyboard is not for it."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "unskew.worker"],
+    return subprocess.Popen(  # noqa: S603 - this very Python, and a module of ours
+        [*PYTHON, "-m", "unskew.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -197,24 +215,20 @@ def _start() -> subprocess.Popen[str]:
     )
 
 
-def _stop(*workers: subprocess.Popen[str]) -> None:
-    """End processes: each may remove what it was writing, but one that computes is not waited for.
+def _kill(*workers: subprocess.Popen[str]) -> None:
+    """End processes at once, whatever they are doing.
 
-    What computes writes nothing, so nothing is left of it either.
+    There is nothing to wait for: whole parts stay, and a half-written one is named after its
+    process, so it can be found and removed by whoever ended that process.
     """
     for worker in workers:
-        worker.terminate()
-    until = time.monotonic() + SECONDS_TO_CLEAR_UP
+        worker.kill()
     for worker in workers:
-        try:
-            worker.wait(max(0.0, until - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            worker.kill()
+        worker.wait()
         for pipe in (worker.stdin, worker.stdout, worker.stderr):
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
-        worker.wait()
 
 
 def _feed(

@@ -9,10 +9,23 @@ from reprlib import Repr
 
 MOST_NAMES = 40  # that an error lists
 MOST_TEXT = 200  # characters of a text or number within a value that an error names
+LONGEST, LAST = 2000, 500  # characters of an error, and of its end where the middle is left out
 
 
 class UnskewError(Exception):
     """A mistake in what was asked: one line with the value, the allowed range, the next step."""
+
+    def __init__(self, text: str = "") -> None:
+        """Keep the text on one line and short, whatever value of the user's it repeats."""
+        super().__init__(one_line(text))
+
+
+def one_line(text: str) -> str:
+    """Return a text without line breaks, and without its middle where it is very long."""
+    text = text.replace("\r", "\\r").replace("\n", "\\n")
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST - LAST]} … {text[-LAST:]}"  # the next step is at the end
 
 
 class RowError(UnskewError):

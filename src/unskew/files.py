@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
+import platform
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from unskew.addresses import on_disk
 from unskew.errors import UnskewError
 
 STALE = 3600  # seconds after which what a writer left beside a file is nobody's
-LEFT = re.compile(r"\..+\.\d+(\.[0-9a-f]{8})?\.part")
+# .NAME.PROCESS.MACHINE and random letters.part; older versions had no machine, or no letters.
+LEFT = re.compile(r"\..+\.(?P<process>\d+)(\.(?P<machine>[0-9a-f]{8})?[0-9a-f]{8})?\.part")
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
 def _name_beside(path: Path) -> Path:
     on_disk(path)
-    # Threads share the number of their process, containers on one disk may: hence the letters.
-    return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    # Threads share the number of their process: hence the random letters.
+    letters = _machine() + secrets.token_hex(4)
+    return path.with_name(f".{path.name}.{os.getpid()}.{letters}.part")
+
+
+def _machine() -> str:
+    """Return letters for this machine: others that share its disk have the same process numbers."""
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def remove_left(folder: Path, processes: Collection[int]) -> None:
+    """Remove what these processes of this machine left half-written below a folder."""
+    with suppress(OSError):  # another run removed it, or it is not ours to remove
+        for path in folder.rglob(".*.part"):
+            left = LEFT.fullmatch(path.name)
+            if left and left["machine"] == _machine() and int(left["process"]) in processes:
+                path.unlink(missing_ok=True)
 
 
 def remove_stale(folder: Path) -> None:
@@ -73,6 +93,17 @@ def _link(beside: Path, path: Path) -> None:
             raise
         if not path.exists():  # the next best thing on such a disk
             os.replace(beside, path)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text; raise ``ValueError`` for any text that has none.
+
+    Python raises ``RecursionError`` for a text that is nested too deeply.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
 
 
 def write_bytes(path: Path, data: bytes) -> None:

@@ -27,7 +27,7 @@ from unskew.card import card
 from unskew.dataset import CARD, MANIFEST, Dataset
 from unskew.errors import UnskewError
 from unskew.keys import REPEATED, SeenKeys
-from unskew.names import domain_of, find_variables
+from unskew.names import recipe_variables
 from unskew.parts import (
     DRAWN,
     NOTES,
@@ -61,7 +61,7 @@ def finish(folder: Place, recipe: Recipe, found: Sequence[Part | None]) -> Datas
     _write(folder / MANIFEST, manifest(recipe, parts, tally))
     if recipe.distinct:
         _remove_drawn(folder)
-    return Dataset.open(folder)
+    return replace(Dataset.open(folder), recipe=recipe)  # with the trust that it was given
 
 
 def _remove_drawn(folder: Place) -> None:
@@ -146,7 +146,7 @@ def _kept_without(
     """
     if not recipe.homogenize:
         return kept
-    variable = joint(find_variables(recipe.homogenize, domain_of(recipe.source)))
+    variable = joint(recipe_variables(recipe))
     try:
         values = variable.measure(gone).tolist()
     except UnskewError:

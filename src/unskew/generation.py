@@ -14,9 +14,9 @@ from unskew.errors import HealthWarning, RowError, UnskewError, is_new
 from unskew.finishing import at_once, finish
 from unskew.given import given_place, given_rows, given_size
 from unskew.homogenizer import Homogenizer, KeptBatches
-from unskew.inputs import check_inputs, contents_of, record_inputs
+from unskew.inputs import check_inputs, contents_of, named_inputs, record_inputs
 from unskew.keys import excluded_by, restricted, without
-from unskew.names import domain_of, find_source, find_variables, is_own
+from unskew.names import recipe_source, recipe_variables
 from unskew.parts import finished_part, make_part
 from unskew.recipe import Recipe
 from unskew.repeating import refuse_unrepeatable
@@ -51,7 +51,8 @@ def make(recipe: Recipe, index: int) -> Batch:
 
 def _derived(recipe: Recipe, index: int, advance: Advance) -> tuple[Batch, Tally]:
     """Make a shard of given examples anew."""
-    derive = find_source(recipe.source, recipe.parameters).derive
+    named_inputs(recipe)
+    derive = recipe_source(recipe).derive
     if derive is None:
         raise UnskewError(f"{recipe.source} makes nothing of given examples; leave given out")
     rng = stream(recipe.seed, recipe.source, "draw", index)
@@ -77,12 +78,11 @@ def _derived(recipe: Recipe, index: int, advance: Advance) -> tuple[Batch, Tally
 
 def kept_batches(recipe: Recipe, index: int) -> KeptBatches:
     """Return the endless run of kept batches that a shard is the beginning of."""
-    source = restricted(find_source(recipe.source, recipe.parameters), recipe, index, make)
+    source = restricted(recipe_source(recipe), recipe, index, make)
     homogenizer = None
     if recipe.homogenize:
-        variables = find_variables(recipe.homogenize, domain_of(recipe.source))
         rng = stream(recipe.seed, recipe.source, "accept", *_labels(recipe, index))
-        homogenizer = Homogenizer(joint(variables), recipe.epsilon, rng)
+        homogenizer = Homogenizer(joint(recipe_variables(recipe)), recipe.epsilon, rng)
     rng = stream(recipe.seed, recipe.source, "draw", *_labels(recipe, index))
     return KeptBatches(source, rng, homogenizer)
 
@@ -108,10 +108,10 @@ def generate(
     """
     path = place(folder)
     kept_batches(recipe, 0)  # names and parameters are checked before anything is written
-    source = find_source(recipe.source, recipe.parameters)
+    source = recipe_source(recipe)
     if recipe.given and source.derive is None:
         raise UnskewError(f"{recipe.source} makes nothing of given examples; leave given out")
-    if is_own(source) and not recipe.given:
+    if source.is_own and not recipe.given:
         refuse_unrepeatable(source)
     if recipe.given and recipe.n > given_size(recipe.given):
         raise UnskewError(

@@ -11,7 +11,8 @@ import json
 
 from unskew.domains import domain_names
 from unskew.errors import UnskewError
-from unskew.names import find_recipe, find_table
+from unskew.files import parse_json
+from unskew.names import IF_TRUSTED, find_recipe, find_table, recipe_source, recipe_variables
 from unskew.parts import NOTES
 from unskew.recipe import Recipe
 from unskew.rowhash import content_hashes
@@ -49,7 +50,32 @@ def content_of(name: str) -> str:
 
 def contents_of(recipe: Recipe) -> dict[str, str]:
     """Return the content of all that a recipe reads, by name."""
-    return {name: content_of(name) for name in (recipe.given, *recipe.exclude) if name}
+    return {name: content_of(name) for name in named_inputs(recipe)}
+
+
+def named_inputs(recipe: Recipe) -> list[str]:
+    """Return the names of all that a recipe reads; refuse a name that it does not trust."""
+    names = [name for name in (recipe.given, *recipe.exclude) if name]
+    refused = untrusted_inputs(recipe)
+    if refused:
+        raise UnskewError(f"the data names {', '.join(refused)}, which is not opened; {IF_TRUSTED}")
+    return names
+
+
+def check_trusted(recipe: Recipe) -> None:
+    """Refuse a recipe that names code, files or addresses that it does not trust."""
+    named_inputs(recipe)
+    recipe_source(recipe)
+    recipe_variables(recipe)
+
+
+def untrusted_inputs(recipe: Recipe) -> list[str]:
+    """Return the files and addresses that a recipe reads but does not trust."""
+    return [
+        name
+        for name in (recipe.given, *recipe.exclude)
+        if name and not (recipe.trusts(name) or find_recipe(name) or find_table(name))
+    ]
 
 
 def record_inputs(folder: Place, contents: dict[str, str]) -> None:
@@ -77,7 +103,7 @@ def check_inputs(folder: Place, recipe: Recipe) -> None:
 def _compare(folder: Place, contents: dict[str, str]) -> None:
     record = folder / NOTES / RECORD
     try:
-        begun = json.loads(record.read_text(encoding="utf-8"))
+        begun = parse_json(record.read_text(encoding="utf-8"))
         changed = [name for name, content in contents.items() if begun[name] != content]
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise UnskewError(

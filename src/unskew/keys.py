@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.batch import Batch, concatenate, is_text
-from unskew.domain import Domain
 from unskew.errors import UnskewError
-from unskew.inputs import content_of, open_input
-from unskew.names import domain_of, find_recipe
+from unskew.inputs import content_of, named_inputs, open_input
+from unskew.names import find_recipe, recipe_domain
 from unskew.recipe import Recipe
 from unskew.rowhash import content_hashes, row_hashes
 from unskew.source import Source
@@ -33,15 +32,21 @@ IN_VAIN = 1000  # draws in a row that left nothing
 FEWEST = 256  # examples drawn at once to make up for what was left out
 
 
-def key_hashes(batch: Batch, domain: Domain | None) -> NDArray[np.uint64]:
-    """Return the hash of each row's key."""
-    if domain is None or not domain.key:
+def key_of(recipe: Recipe) -> str:
+    """Return the column whose content tells a recipe's examples apart; empty: the whole row."""
+    domain = recipe_domain(recipe)
+    return domain.key if domain is not None else ""
+
+
+def key_hashes(batch: Batch, key: str) -> NDArray[np.uint64]:
+    """Return the hash of each row's key: of a column, or of the whole row."""
+    if not key:
         return content_hashes(batch)
     stored = _in_columns(batch)
-    if domain.key not in stored.columns:
+    if key not in stored.columns:
         return content_hashes(stored)
-    key = Batch({domain.key: stored.columns[domain.key]})
-    return row_hashes(key) if is_text(key.columns[domain.key]) else content_hashes(key)
+    column = Batch({key: stored.columns[key]})
+    return row_hashes(column) if is_text(column.columns[key]) else content_hashes(column)
 
 
 def restricted(source: Source, recipe: Recipe, index: int, make: Make) -> Source:
@@ -98,7 +103,7 @@ def _allowed(
     batch: Batch, recipe: Recipe, split: str, excluded: Excluded
 ) -> tuple[NDArray[np.bool_], Counter[str]]:
     """Say which rows may stand in a split, and count the others by reason."""
-    hashes = key_hashes(batch, domain_of(recipe.source))
+    hashes = key_hashes(batch, key_of(recipe))
     keep = np.ones(len(batch), dtype=np.bool_)
     why: Counter[str] = Counter()
     if recipe.splits:
@@ -132,38 +137,39 @@ def split_of(hashes: NDArray[np.uint64], recipe: Recipe) -> NDArray[np.int64]:
 
 def excluded_by(recipe: Recipe, make: Make) -> Excluded:
     """Return the keys that a recipe leaves out, by the name of what they are in."""
-    return {name: excluded_keys(name, make, recipe.source) for name in recipe.exclude}
+    if not recipe.exclude:
+        return {}
+    named_inputs(recipe)
+    key = key_of(recipe)
+    return {name: excluded_keys(name, make, key) for name in recipe.exclude}
 
 
-def excluded_keys(name: str, make: Make, source: str = "") -> NDArray[np.uint64]:
+def excluded_keys(name: str, make: Make, key: str) -> NDArray[np.uint64]:
     """Return the keys of a dataset, a file or a named recipe, sorted.
 
-    A key is what tells the examples of ``source`` apart: only then can they be compared. Where
-    no source is named, it is that of what is read.
+    ``key`` is the column that tells the examples apart which are compared with these.
     """
-    return _keys_in(name, content_of(name), make, source)
+    return _keys_in(name, content_of(name), make, key)
 
 
 @cache
-def _keys_in(name: str, _: str, make: Make, source: str) -> NDArray[np.uint64]:
+def _keys_in(name: str, _: str, make: Make, key: str) -> NDArray[np.uint64]:
     """Return the keys of what has this content; they are read again when it has another."""
     recipe = find_recipe(name)
     if recipe is not None:
-        domain = domain_of(source or recipe.source)
         batches = (make(recipe, index) for index in range(recipe.shards))
     else:
         opened = open_input(name)
         if opened.dataset is not None:
             opened.dataset.check_parts()
-        domain = domain_of(source) if source else opened.domain
         batches = (_in_columns(batch) for batch in opened.read(None))
     found = []
     for batch in batches:
-        if domain and domain.key and domain.key not in batch.columns:
+        if key and key not in batch.columns:
             raise UnskewError(
-                f"{name} has no column {domain.key!r} to tell its examples by; name one that has"
+                f"{name} has no column {key!r} to tell its examples by; name one that has"
             )
-        found.append(key_hashes(batch, domain))
+        found.append(key_hashes(batch, key))
     return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
 
 
@@ -176,12 +182,12 @@ class SeenKeys:
 
     def __init__(self, recipe: Recipe) -> None:
         """Start with none."""
-        self._domain = domain_of(recipe.source)
+        self._key = key_of(recipe)
         self._seen = np.empty(0, dtype=np.uint64)
 
     def first(self, batch: Batch) -> NDArray[np.bool_]:
         """Say which rows have a key that did not come before, and remember them."""
-        hashes = key_hashes(batch, self._domain)
+        hashes = key_hashes(batch, self._key)
         keep = np.zeros(len(hashes), dtype=np.bool_)
         keep[np.unique(hashes, return_index=True)[1]] = True
         keep &= ~np.isin(hashes, self._seen)

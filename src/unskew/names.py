@@ -1,4 +1,10 @@
-"""What a user may call by name: sources, variables and functions of their own modules."""
+"""What a user may call by name: sources, variables and functions of their own modules.
+
+A name of the form ``module:function`` is imported here and nowhere else. ``find_source``,
+``find_variable`` and ``find_object`` are for names that a person gave. Names in a recipe go
+through ``recipe_source``, ``recipe_domain`` and ``recipe_variables``, which import only what the
+recipe trusts: the recipe of a dataset may be a stranger's.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +13,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -19,6 +26,8 @@ from unskew.errors import UnskewError, unknown
 from unskew.recipe import Recipe
 from unskew.salient import By, SalientVariable, Values, as_values, as_variable, as_variables
 from unskew.source import Source, own_source, plain_source
+
+IF_TRUSTED = "if you trust whoever made the data, add --trust (in Python: trust=True)"
 
 
 def find_source(name: str, settings: Mapping[str, Any] | None = None) -> Source:
@@ -67,23 +76,50 @@ def find_table(name: str) -> Callable[[], Batch] | None:
     return load_domain(domain).tables.get(table) if domain in domain_names() else None
 
 
-def domain_of(source: str) -> Domain | None:
-    """Return the domain of a source's name; a function of the user's own has none.
-
-    Of a source whose module cannot be imported here none is known: its data can still be read.
-    """
-    if ":" in source:
-        try:
-            return _own_domain(source)
-        except UnskewError:
-            return None
+def built_in_domain(source: str) -> Domain | None:
+    """Return the domain of a built-in source's name; imports nothing of anyone else's."""
     domain, slash, _ = source.partition("/")  # a function may be called like a domain
     return load_domain(domain) if slash and domain in domain_names() else None
 
 
-def is_own(source: Source) -> bool:
-    """Whether a source is a user's own, not one of the package."""
-    return ":" in source.name or domain_of(source.name) is None
+def recipe_source(recipe: Recipe) -> Source:
+    """Return the source of a recipe; refuse code that the recipe does not trust."""
+    _refuse_code(untrusted_code(recipe, recipe.source))
+    return find_source(recipe.source, recipe.parameters)
+
+
+def recipe_domain(recipe: Recipe) -> Domain | None:
+    """Return the domain of a recipe's source.
+
+    There is none if its module cannot be imported here, or is not trusted: the data can still be
+    read.
+    """
+    if ":" not in recipe.source:
+        return built_in_domain(recipe.source)
+    if not recipe.trusts(recipe.source):
+        return None
+    try:
+        return _own_domain(recipe.source)
+    except UnskewError:
+        return None
+
+
+def recipe_variables(recipe: Recipe) -> list[SalientVariable]:
+    """Return the variables that a recipe homogenizes; refuse code that it does not trust."""
+    _refuse_code(untrusted_code(recipe, *recipe.homogenize))
+    return find_variables(recipe.homogenize, recipe_domain(recipe))
+
+
+def untrusted_code(recipe: Recipe, *names: str) -> list[str]:
+    """Return those of a recipe's names that are code which the recipe does not trust."""
+    return [name for name in names if ":" in name and not recipe.trusts(name)]
+
+
+def _refuse_code(names: Sequence[str]) -> None:
+    if names:
+        raise UnskewError(
+            f"the data names the code {', '.join(names)}, which is not run; {IF_TRUSTED}"
+        )
 
 
 def find_variables(
@@ -143,10 +179,10 @@ def column_variable(name: str, *, known: bool = True) -> SalientVariable:
                 return column
             values = readable(column).tolist()
         for row, value in enumerate(values):
-            if isinstance(value, (list, dict)):
+            if type(value).__hash__ is None:
                 raise UnskewError(
-                    f"column {name!r} holds {type(value).__name__}s; name a function of the row "
-                    "instead: --by my_module:my_function"
+                    f"column {name!r} holds {type(value).__name__}s; name a function of the "
+                    "row: --by my_module:my_function"
                 )
             if isinstance(value, float) and math.isnan(value):
                 values[row] = None  # not a number is not there
@@ -175,11 +211,16 @@ def _own_domain(name: str) -> Domain | None:
 
 
 def _own_module(name: str) -> ModuleType:
-    """Import the module of ``my_module:name``."""
+    """Import the module of ``my_module:name``, from the current folder too.
+
+    The current folder may be full of a stranger's files, and libraries are imported later on as
+    well. So it comes last: no file in it takes the place of a library.
+    """
     if "" not in sys.path:
-        sys.path.insert(0, "")
+        sys.path.append("")
+    path = name.partition(":")[0]
     try:
-        return importlib.import_module(name.partition(":")[0])
+        module = importlib.import_module(path)
     except ModuleNotFoundError as error:
         raise UnskewError(
             f"{name!r}: there is no module {error.name!r}; run where it can be imported"
@@ -188,6 +229,19 @@ def _own_module(name: str) -> ModuleType:
         raise UnskewError(
             f"{name!r}: {type(error).__name__} on import: {error}; make it importable"
         ) from error
+    _check_not_hidden(name, path.partition(".")[0])
+    return module
+
+
+def _check_not_hidden(name: str, top: str) -> None:
+    """Refuse a module of the current folder if Python found another one of that name."""
+    origin = getattr(sys.modules.get(top), "__file__", None)
+    for here in (Path(f"{top}.py"), Path(top, "__init__.py")):
+        if here.is_file() and (origin is None or not here.samefile(origin)):
+            raise UnskewError(
+                f"{name!r}: {here} is hidden by {origin or 'a module of Python'}, which has the "
+                "same name; rename the file"
+            )
 
 
 def _keys(rows: Sequence[Any], name: str, known: bool) -> list[Any]:

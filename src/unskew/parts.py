@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +25,10 @@ import numpy as np
 from unskew.addresses import store_errors
 from unskew.batch import Batch
 from unskew.errors import UnskewError
-from unskew.names import domain_of, find_variables
+from unskew.files import parse_json
+from unskew.names import recipe_domain, recipe_variables
 from unskew.recipe import Recipe
-from unskew.store import Place, parquet_file, sha256, write_bytes, write_text
+from unskew.store import Place, inside, parquet_file, sha256, write_bytes, write_text
 from unskew.tally import Tally, plain
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Part:
     tally: Tally
     # How often each value of a variable comes, as plain data: {name: [[value, count], …]}.
     values: Mapping[str, list[list[Any]]] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)  # variables not measured, and why
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; ``from_dict`` reads it back."""
@@ -59,6 +61,7 @@ class Part:
             "sha256": self.sha256,
             "tally": self.tally.to_dict(),
             "values": dict(self.values),
+            **({"left_out": dict(self.left_out)} if self.left_out else {}),
         }
 
     @classmethod
@@ -70,6 +73,7 @@ class Part:
             data["sha256"],
             Tally.from_dict(data["tally"]),
             data["values"],
+            data.get("left_out", {}),
         )
 
 
@@ -103,7 +107,7 @@ def make_part(
     data = part_bytes(recipe, index, batch)
     name = part_name(recipe, index, drawn=drawn)
     checksum = hashlib.sha256(data).hexdigest()
-    part = Part(name, len(batch), checksum, tally, measured(recipe, batch))
+    part = Part(name, len(batch), checksum, tally, *measured(recipe, batch))
     return write_part(folder, part, data)
 
 
@@ -150,10 +154,14 @@ def finished_part(folder: Place, recipe: Recipe, index: int, *, drawn: bool = Fa
 def read_note(folder: Place, name: str) -> Part | None:
     """Return what the note of a part says; None where there is none, or it was altered."""
     try:
-        said = json.loads((folder / note_name(name)).read_text(encoding="utf-8"))
-        digest = said.pop("digest")
-        return Part.from_dict(said) if digest == _digest(said) else None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, UnskewError):
+        said = parse_json(inside(folder, note_name(name)).read_text(encoding="utf-8"))
+        if said.pop("digest") != _digest(said):
+            return None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+    try:
+        return Part.from_dict(said)
+    except (LookupError, TypeError, UnskewError):  # somebody wrote a right digest of wrong counts
         return None
 
 
@@ -161,37 +169,38 @@ def read_footer(path: Place) -> Footer:
     """Read what a part's file says of itself."""
     with store_errors(path), parquet_file(path) as file:
         try:
-            facts = json.loads(file.metadata.metadata[_META])
+            facts = parse_json(file.metadata.metadata[_META])
             recipe, shard = str(facts["recipe"]), int(facts["shard"])
         except (ValueError, LookupError, TypeError):  # written by something else
             recipe, shard = "", -1
         return Footer(recipe, shard, file.metadata.num_rows, file.schema_arrow.remove_metadata())
 
 
-def measured(recipe: Recipe, batch: Batch) -> dict[str, list[list[Any]]]:
-    """Count the values of the variables that a dataset's card shows."""
+def measured(recipe: Recipe, batch: Batch) -> tuple[dict[str, list[list[Any]]], dict[str, str]]:
+    """Count the values of the card's variables; say of each other one why it was not measured."""
     from unskew.codebook import Codebook
 
-    found = {}
+    found, left_out = {}, {}
     for variable in card_variables(recipe):
         codebook = Codebook(variable)
         try:
             codes = codebook.encode(variable.measure(batch))
-        except UnskewError:
-            continue  # too many values for a histogram
+        except UnskewError as error:  # lists, nan, too many values: the error says which
+            left_out[variable.name] = str(error)
+            continue
         counts = np.bincount(codes, minlength=len(codebook.values)).tolist()
         pairs = zip(map(plain, codebook.values), counts, strict=True)
         found[variable.name] = [[value, count] for value, count in pairs]
-    return found
+    return found, left_out
 
 
 def card_variables(recipe: Recipe) -> list[SalientVariable]:
     """Return what is measured of a recipe's examples: its domain's variables and its own."""
-    domain = domain_of(recipe.source)
+    domain = recipe_domain(recipe)
     names = list(domain.main or domain.variables) if domain is not None else []
     chosen = [domain.variable(name) for name in names] if domain is not None else []
-    own = find_variables([name for name in recipe.homogenize if name not in names], domain)
-    return [*chosen, *own]
+    others = tuple(name for name in recipe.homogenize if name not in names)
+    return [*chosen, *recipe_variables(replace(recipe, homogenize=others))]
 
 
 def note_name(name: str) -> str:

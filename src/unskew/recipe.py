@@ -5,18 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unskew.errors import UnskewError, check_range, unknown
+from unskew.files import parse_json
 from unskew.theory import EPSILONS
 
 if TYPE_CHECKING:
     from unskew.store import Place
 
 VERSION = 1
+# Whose names may be opened: True, all of them; False, none; or the names that a person gave.
+Trust: TypeAlias = bool | Collection[str]
+MOST_SHARDS = 1_000_000  # each is a file with a number in its name
 _KINDS: dict[str, tuple[type, ...]] = {
     "source": (str,),
     "n": (Integral,),
@@ -64,6 +68,11 @@ class Recipe:
     is decided by the content of its key (a program, an expression), so no key is in two of them.
     Keys of the datasets or recipes in ``exclude`` are left out; ``distinct`` leaves out keys that
     came before, and with them rows: there may be fewer than ``n``.
+
+    A recipe may name code (``my_module:draw``), files and addresses. ``trusted`` lists the names
+    that may be imported or opened. It is None, which means all, where a person wrote the recipe or
+    named its file. The recipe of a dataset is data, so nothing in it is trusted unless a person
+    says so. ``trusted`` is never written, and not part of what a recipe is.
     """
 
     source: str
@@ -77,6 +86,7 @@ class Recipe:
     splits: Mapping[str, int] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
     distinct: bool = False
+    trusted: frozenset[str] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
@@ -98,6 +108,11 @@ class Recipe:
         check_range("epsilon", self.epsilon, 0, step=EPSILONS)
         check_range("seed", self.seed, 0)
         check_range("shard_size", self.shard_size, 1)
+        if self.shards > MOST_SHARDS:
+            raise UnskewError(
+                f"recipe has {self.shards} shards; allowed are {MOST_SHARDS}: raise shard_size "
+                f"({self.shard_size})"
+            )
         if self.given and self.homogenize:
             raise UnskewError(
                 f"recipe takes given examples ({self.given}) and homogenizes; make them first, "
@@ -123,6 +138,10 @@ class Recipe:
                 f"recipe takes given examples ({self.given}), which have their splits; leave "
                 "splits out"
             )
+
+    def trusts(self, name: str) -> bool:
+        """Say whether a name in the recipe may be imported or opened."""
+        return self.trusted is None or name in self.trusted
 
     @property
     def summary(self) -> str:
@@ -157,7 +176,7 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; ``from_dict`` reads it back."""
-        data = {"unskew_recipe": VERSION, **asdict(self)}
+        data = {"unskew_recipe": VERSION, **facts_of(self)}
         data |= {name: list(data[name]) for name in ("homogenize", "exclude")}
         for name in _OPTIONAL:
             if not data[name]:
@@ -174,7 +193,7 @@ class Recipe:
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
+    def from_dict(cls, data: Mapping[str, Any], trust: Trust = True) -> Recipe:
         """Read a recipe; a field that is not known is refused, not ignored."""
         given = dict(data)
         version = given.pop("unskew_recipe", None)
@@ -184,7 +203,7 @@ class Recipe:
                 f"recipe version is {version!r}; this unskew reads version {VERSION}: "
                 + ("update unskew" if newer else f"set unskew_recipe to {VERSION}")
             )
-        known = [f.name for f in fields(cls)]
+        known = list(_KINDS)
         for name in given:
             if name not in known:
                 raise unknown("recipe field", name, known)
@@ -194,13 +213,13 @@ class Recipe:
         for name in ("homogenize", "exclude"):
             if isinstance(given.get(name), list):
                 given[name] = tuple(given[name])
-        return cls(**given)
+        return cls(**given, trusted=trusted_names(trust))
 
     @classmethod
-    def read(cls, path: Place) -> Recipe:
-        """Read a recipe file."""
+    def read(cls, path: Place, trust: Trust = True) -> Recipe:
+        """Read a recipe file; give ``trust=False`` for a file that came with somebody's data."""
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
+            data = parse_json(path.read_text(encoding="utf-8"))
         except OSError as error:
             reason = error.strerror or str(error)
             raise UnskewError(
@@ -212,4 +231,16 @@ class Recipe:
             ) from error
         if not isinstance(data, dict):
             raise UnskewError(f"recipe {path} is no JSON object; start from a recipe.json")
-        return cls.from_dict(data)
+        return cls.from_dict(data, trust)
+
+
+def facts_of(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass as plain data, without whom a recipe in it trusts."""
+    return asdict(record, dict_factory=lambda pairs: {k: v for k, v in pairs if k != "trusted"})
+
+
+def trusted_names(trust: Trust) -> frozenset[str] | None:
+    """Return the names that may be opened; None means all."""
+    if isinstance(trust, bool):
+        return None if trust else frozenset()
+    return frozenset([trust] if isinstance(trust, str) else trust)

@@ -18,6 +18,7 @@ from unskew.converting import check_apart, check_suffix, writer
 from unskew.errors import UnskewError, check_count, check_range
 from unskew.files import check_writable
 from unskew.names import resolve
+from unskew.recipe import Trust
 from unskew.salient import By, SalientVariable, joint
 from unskew.streams import stream
 from unskew.tally import Tally
@@ -69,6 +70,7 @@ def resample(
     epsilon: float = 0.025,
     seed: int = 0,
     replacement: bool = False,
+    trust: Trust = False,
     advance: Advance = lambda _: None,
 ) -> Resampled:
     """Write ``n`` examples of ``target`` in which ``by`` is closer to uniform; return the counts.
@@ -77,14 +79,15 @@ def resample(
     is read twice, and never held in memory. ``by`` is what ``audit`` takes; several variables
     are homogenized jointly. No example comes twice, and ``n`` left out is the most that this
     ``epsilon`` allows. With ``replacement`` examples of rare values are repeated, as evenly as
-    can be, and ``n`` left out is as many as there are. Rows stay in the order of the data.
+    can be, and ``n`` left out is as many as there are. Rows stay in the order of the data. Code
+    that a dataset names is imported only with ``trust``.
     """
     path = Path(path)
     check_suffix(path)
     check_range("epsilon", epsilon, 0, step=EPSILONS)
     if n is not None:
         check_count("n", n, "ask for at least one example")
-    opened = _open(target)
+    opened = _open(target, trust)
     write = writer(opened, path)
     check_apart(target, path)
     check_writable(path)
@@ -103,10 +106,10 @@ def resample(
     return Resampled(path, rows, int((times > 0).sum()), possible, _tally(pool, times))
 
 
-def _open(target: Any) -> Target:
+def _open(target: Any, trust: Trust) -> Target:
     if isinstance(target, Iterator):
         raise UnskewError("the examples can be read only once; pass a list, a file or a folder")
-    opened = open_target(target)
+    opened = open_target(target, trust=trust)
     if opened.endless:
         raise UnskewError(
             f"{opened.label} does not end, so it is no pool; homogenize it: unskew generate"

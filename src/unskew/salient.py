@@ -37,6 +37,7 @@ class SalientVariable:
     support: tuple[Hashable, ...] | None = None
     doc: str = ""
     parts: tuple[SalientVariable, ...] = ()  # of a joint variable, whose values are tuples
+    edges: tuple[float, ...] = ()  # of bins that an audit chose; see the module binning
 
 
 Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable]
@@ -139,9 +140,7 @@ def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
         raise UnskewError(f"edges are {brief(edges)}; give a list of numbers") from None
     if len(cuts) == 0 or np.isnan(cuts).any() or not np.all(np.diff(cuts) > 0):
         raise UnskewError(f"edges are {list(edges)}; give at least one, each above the last")
-    names = [repr(cut).removesuffix(".0") for cut in cuts.tolist()]
-    inner = [f"[{low}, {high})" for low, high in pairwise(names)]
-    labels = np.array([f"< {names[0]}", *inner, f"≥ {names[-1]}"], dtype=object)
+    labels = np.array(interval_labels(cuts.tolist()), dtype=object)
     made = as_variable(variable)
 
     def binned(batch: Batch) -> Values:
@@ -152,6 +151,13 @@ def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
         return found
 
     return replace(made, measure=binned, support=tuple(labels.tolist()))
+
+
+def interval_labels(edges: Sequence[float]) -> list[str]:
+    """Name the intervals below, between and above ``edges``."""
+    names = [repr(edge).removesuffix(".0") for edge in edges]
+    inner = [f"[{low}, {high})" for low, high in pairwise(names)]
+    return [f"< {names[0]}", *inner, f"≥ {names[-1]}"]
 
 
 def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
@@ -196,6 +202,12 @@ def describe(values: Sequence[Hashable], most: int = 8) -> str:
     return ", ".join(texts)
 
 
+def many_values(values: Sequence[Hashable]) -> str:
+    """Say that a column has too many values for a histogram."""
+    seen, rows = len(set(values)), len(values)
+    return f"{seen:,} values in the first {rows:,} rows, too many for a histogram"
+
+
 def _mapped(
     variable: SalientVariable, name: str, change: Callable[[Values], Values]
 ) -> SalientVariable:
@@ -237,7 +249,7 @@ def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) 
     for example in batch.examples():
         try:
             value = function(example)
-        except Exception as error:  # the user's own function may raise anything
+        except (Exception, SystemExit) as error:  # the user's own function may raise anything
             raise UnskewError(
                 f"variable {name!r} raised {raised(error)}; "
                 f"make it return a value (example {brief(example)})"

@@ -7,13 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import update_wrapper
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from unskew.batch import Batch
 from unskew.errors import RowError, UnskewError, brief
 from unskew.usercode import own_code, raised
+
+if TYPE_CHECKING:
+    from unskew.domain import Domain
 
 # draw(rng, n) returns exactly n valid examples and counts, by reason, what validity cost.
 Drawn = TypeVar("Drawn", bound=Callable[..., tuple[Batch, Counter[str]]])
@@ -26,6 +29,7 @@ class Source:
 
     ``derive(rng, batch)``, where a source has it, makes examples anew of given ones, as far as
     it can: new worlds for the same programs. It returns them in order, with counts of the others.
+    ``domain`` is the domain that the source belongs to, if it belongs to one.
     """
 
     name: str
@@ -33,6 +37,12 @@ class Source:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     chunk: int = 1 << 15
     derive: Callable[[np.random.Generator, Batch], tuple[Batch, Counter[str]]] | None = None
+    domain: Domain | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a user's own source, not one of the package."""
+        return ":" in self.name or self.domain is None
 
 
 def plain_source(draw: Callable[[np.random.Generator], Any], name: str | None = None) -> Source:
@@ -47,7 +57,7 @@ def plain_source(draw: Callable[[np.random.Generator], Any], name: str | None = 
             raise error.at(f"sampler {label!r}") from error
         except UnskewError:
             raise
-        except Exception as error:  # the user's own function may raise anything
+        except (Exception, SystemExit) as error:  # the user's own function may raise anything
             raise UnskewError(
                 f"sampler {label!r} raised {raised(error)}; "
                 "make it return one example for every generator"

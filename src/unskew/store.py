@@ -9,7 +9,7 @@ object is put whole.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 from unskew import files
 from unskew.addresses import connect, is_address, read_address, store_errors
+from unskew.errors import UnskewError
 
 AT_ONCE = 1 << 23  # bytes asked for at a time when an object is read through
 
@@ -124,6 +125,37 @@ def place(where: str | Place) -> Place:
         return ObjectPath(address.scheme, address.key, address.options, connect(address))
 
 
+def inside(folder: Place, name: object) -> Place:
+    """Return the file of a folder that has this name; refuse one that lies elsewhere.
+
+    What names it may be a stranger's, and so may be a link in the folder.
+    """
+    parts = PurePosixPath(name).parts if isinstance(name, str) else ()
+    if not parts or parts[0].startswith("/") or ".." in parts or "\\" in str(name):
+        raise UnskewError(f"{folder} names the file {name!r}, which is not in it; do not use it")
+    path = folder / str(name)
+    check_inside(folder, path)
+    return path
+
+
+def check_inside(folder: Place, path: Place) -> None:
+    """Refuse a link that leads out of the folder that it lies in, and what is no file at all."""
+    if isinstance(path, ObjectPath) or isinstance(folder, ObjectPath):
+        return
+    with plain_errors(path, reading=True):
+        try:
+            there = path.resolve().is_relative_to(folder.resolve())
+        except (RuntimeError, ValueError):  # links in a circle; a name that no file can have
+            there = False
+        special = path.exists() and not (path.is_file() or path.is_dir())
+    if not there:
+        raise UnskewError(
+            f"{path} is a link out of {folder}; if you trust it, copy the folder with cp -rL"
+        )
+    if special:  # a pipe would be waited for
+        raise UnskewError(f"{path} is neither a file nor a folder; remove it")
+
+
 def write_bytes(path: Place, data: bytes) -> None:
     """Write a file or an object whole or not at all."""
     if isinstance(path, ObjectPath):
@@ -163,6 +195,12 @@ def remove_stale(folder: Place) -> None:
         files.remove_stale(folder)
 
 
+def remove_left(folder: Place, processes: Collection[int]) -> None:
+    """Remove what these processes of this machine left; a store shows nothing half-written."""
+    if not isinstance(folder, ObjectPath):
+        files.remove_left(folder, processes)
+
+
 def read_bytes(path: Place) -> bytes:
     """Return all of a file or an object."""
     with store_errors(path), path.open("rb") as file:
@@ -171,10 +209,13 @@ def read_bytes(path: Place) -> bytes:
 
 
 def files_below(folder: Place) -> list[Place]:
-    """Return every file below a folder, in order."""
+    """Return every file below a folder, in order; refuse links that lead out of it."""
     if isinstance(folder, ObjectPath):
         return [*sorted(folder.rglob(), key=lambda path: path.key.split("/"))]
-    return [*sorted(path for path in folder.rglob("*") if path.is_file())]
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    for path in found:
+        check_inside(folder, path)
+    return [*found]
 
 
 def sha256(path: Place) -> str:

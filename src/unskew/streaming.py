@@ -21,7 +21,7 @@ from unskew.codebook import Codebook
 from unskew.errors import HealthWarning, UnskewError, check_count, check_range, check_whole
 from unskew.generation import make
 from unskew.keys import not_wanted, restricted
-from unskew.names import domain_of, find_source, find_variables, is_own
+from unskew.names import recipe_source, recipe_variables
 from unskew.recipe import Recipe
 from unskew.repeating import refuse_unrepeatable
 from unskew.salient import describe, joint
@@ -68,8 +68,8 @@ class Stream(Iterator[Any]):
                 "a stream has no splits; leave splits out, and exclude what it must not show"
             )
         self.recipe, self.part, self.parts = recipe, part, parts
-        found = find_source(recipe.source, recipe.parameters)
-        if is_own(found):
+        found = recipe_source(recipe)
+        if found.is_own:
             refuse_unrepeatable(found)
         self._source = restricted(found, recipe, 0, make)
         self._pilot = _Pilot(recipe, pilot or pilot_of(recipe)) if recipe.homogenize else None
@@ -188,7 +188,7 @@ class Stream(Iterator[Any]):
 
 def excluded_share(recipe: Recipe) -> float:
     """Return what share of the first draws is left out because an excluded dataset has it."""
-    source = restricted(find_source(recipe.source, recipe.parameters), recipe, 0, make)
+    source = restricted(recipe_source(recipe), recipe, 0, make)
     batch, dropped = source.draw(generator(recipe.seed, recipe.source, "stream", 0), BLOCK)
     left_out = sum(dropped[reason] for reason in not_wanted(recipe))
     return left_out / (left_out + len(batch))
@@ -198,6 +198,12 @@ def stream(
     recipe: Recipe | str, part: int = 0, parts: int = 1, state: Mapping[str, Any] | None = None
 ) -> Stream:
     """Return the endless stream of a recipe, or of a source by name."""
+    if not isinstance(recipe, (str, Recipe)):
+        what = getattr(recipe, "__name__", None) or type(recipe).__name__
+        raise UnskewError(
+            f"stream got {what}, but takes a source's name or a Recipe; name your own function as "
+            "'my_module:draw', or call homogenize(draw, by=…)"
+        )
     chosen = Recipe(recipe, 1) if isinstance(recipe, str) else recipe
     return Stream(chosen, part, parts, state)
 
@@ -209,8 +215,8 @@ def _of(recipe: Recipe) -> str:
 
 def pilot_of(recipe: Recipe, draws: int | None = None) -> dict[str, Any]:
     """Draw a pilot sample and count the values of what is homogenized, declared ones too."""
-    variable = joint(find_variables(recipe.homogenize, domain_of(recipe.source)))
-    source = restricted(find_source(recipe.source, recipe.parameters), recipe, 0, make)
+    variable = joint(recipe_variables(recipe))
+    source = restricted(recipe_source(recipe), recipe, 0, make)
     rng = generator(recipe.seed, recipe.source, "stream pilot")
     codebook = Codebook(variable)
     counts = np.zeros(0, dtype=np.int64)
@@ -229,7 +235,7 @@ class _Pilot:
 
     def __init__(self, recipe: Recipe, counted: Mapping[str, Any]) -> None:
         self.counted = counted
-        self._variable = joint(find_variables(recipe.homogenize, domain_of(recipe.source)))
+        self._variable = joint(recipe_variables(recipe))
         # A value of several variables is a tuple, which JSON makes a list.
         values = [tuple(v) if isinstance(v, list) else v for v in counted["values"]]
         counts = np.array(counted["counts"])

@@ -21,7 +21,8 @@ from unskew.domains import domain_names, load_domain
 from unskew.errors import UnskewError, unknown
 from unskew.homogenizer import ENDLESS
 from unskew.iterables import ROWS, check_iterable, chunked
-from unskew.names import domain_of, find_source, find_table, is_own, source_names
+from unskew.names import built_in_domain, find_source, find_table, recipe_domain, source_names
+from unskew.recipe import Trust
 from unskew.repeating import warn_of_unrepeatable
 from unskew.source import Source, own_source
 from unskew.store import (
@@ -62,23 +63,32 @@ class Target:
     where: Callable[[int], str] = lambda row: f"row {row + 1}"
 
 
-def open_target(target: Any, settings: Mapping[str, Any] | None = None, seed: int = 0) -> Target:
-    """Open whatever a user may point at."""
+def open_target(
+    target: Any,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    trust: Trust = False,
+) -> Target:
+    """Open whatever a user may point at.
+
+    Code that a dataset names is imported only if ``trust`` says so; a name given here is the
+    person's own, so its code is imported.
+    """
     if settings and not isinstance(target, str):
         raise UnskewError(f"settings are {dict(settings)}; only a source that is named takes any")
     if isinstance(target, Dataset):
         return _open_dataset(target)
     if isinstance(target, (Path, ObjectPath)):
-        return _open_path(place(target))
+        return _open_path(place(target), trust)
     if isinstance(target, str):
-        return _open_name(target, settings, seed)
+        return _open_name(target, settings, seed, trust)
     if callable(target) or isinstance(target, Source):
         return _open_source(own_source(target), seed)
     check_iterable(target)
     return Target("examples", lambda n: _first(chunked(target), n))
 
 
-def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int) -> Target:
+def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int, trust: Trust) -> Target:
     if not name:
         raise UnskewError("the name is empty; give a source, a file or a folder")
     path = place(name)
@@ -86,7 +96,7 @@ def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int) -> Targ
         exists = path.exists()
     table = find_table(name)
     if not exists and table is not None:
-        return Target(name, lambda n: _first(iter([table()]), n), domain_of(name))
+        return Target(name, lambda n: _first(iter([table()]), n), built_in_domain(name))
     of_domain = name.partition("/")[0] in domain_names()
     if not exists and not is_address(name) and (":" in name or of_domain):
         return _open_source(find_source(name, settings), seed)
@@ -96,14 +106,14 @@ def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int) -> Targ
     if not exists and short and path.suffix not in (*FILES, TEXT):
         step = "check the path; unskew list names the sources"
         raise unknown("source or file", name, source_names(), step)
-    return _open_path(path)
+    return _open_path(path, trust)
 
 
 def _open_source(source: Source, seed: int) -> Target:
     dropped: Counter[str] = Counter()
 
     def read(n: int | None) -> Iterator[Batch]:
-        if is_own(source):
+        if source.is_own:
             warn_of_unrepeatable(source)
         rng = stream(seed, source.name, "audit")
         left = ENDLESS if n is None else n
@@ -113,14 +123,14 @@ def _open_source(source: Source, seed: int) -> Target:
             left -= len(batch)
             yield batch
 
-    return Target(source.name, read, domain_of(source.name), endless=True, dropped=dropped)
+    return Target(source.name, read, source.domain, endless=True, dropped=dropped)
 
 
 def _open_dataset(dataset: Dataset) -> Target:
     return Target(
         str(dataset.folder),
         lambda n: _first(dataset.batches(), n),
-        domain_of(dataset.recipe.source),
+        recipe_domain(dataset.recipe),
         dropped=dataset.tally.dropped,
         dataset=dataset,
         content=lambda: _digest(dataset.checksums),
@@ -128,12 +138,12 @@ def _open_dataset(dataset: Dataset) -> Target:
     )
 
 
-def _open_path(path: Place) -> Target:
+def _open_path(path: Place, trust: Trust) -> Target:
     with plain_errors(path, reading=True):
         if not path.exists():
             raise UnskewError(f"{path} does not exist; check the path")
         if path.is_dir() and (path / RECIPE).is_file():
-            return _open_dataset(Dataset.open(path))
+            return _open_dataset(Dataset.open(path, trust))
         if path.is_file() and path.suffix == TEXT:
             return _open_text(path)
         files = [path] if path.is_file() else files_below(path)

@@ -12,21 +12,22 @@ from numpy.typing import NDArray
 
 from unskew.batch import Batch
 from unskew.dataset import read_parquet, recipe_of
-from unskew.domain import Domain
-from unskew.errors import HealthWarning, UnskewError
+from unskew.domain import Domain, right_rows
+from unskew.errors import HealthWarning, UnskewError, one_line
 from unskew.generation import make
-from unskew.inputs import check_inputs
+from unskew.inputs import check_inputs, untrusted_inputs
 from unskew.inspecting import Verified, Whole, inspect_files
-from unskew.keys import SeenKeys, excluded_keys, key_hashes, split_of
-from unskew.names import domain_of, find_source
+from unskew.keys import SeenKeys, excluded_keys, key_hashes, key_of, split_of
+from unskew.names import IF_TRUSTED, recipe_domain, recipe_source, untrusted_code
 from unskew.parts import part_batch, part_bytes
-from unskew.recipe import Recipe
+from unskew.recipe import Recipe, Trust, trusted_names
 from unskew.rowhash import row_hashes
 from unskew.store import Place, place, read_bytes
 from unskew.streams import stream
 from unskew.usercode import raised
 
 RECHECKED = 200  # rows that are worked out again, slowly
+MOST_ASKED = 1 << 20  # rows of a part that is made again, where fewer than asked may be there
 Hashes: TypeAlias = NDArray[np.uint64]
 
 
@@ -34,14 +35,22 @@ def verify(
     folder: str | Place,
     against: Sequence[str] = (),
     *,
+    trust: Trust = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Verified:
-    """Check files, rows and keys; ``against`` names datasets that must share no key with it."""
+    """Check files, rows and keys; ``against`` names datasets that must share no key with it.
+
+    Code, files and addresses that the dataset's recipe names are left alone unless ``trust`` says
+    so, and what is not checked for that reason is said. Built-in sources need no trust.
+    """
     path = place(folder)
-    recipe = recipe_of(path)
+    recipe = recipe_of(path, _with(against, trust))
     found = Verified()
     whole = inspect_files(path, recipe, found)
-    domain = domain_of(recipe.source)
+    withheld = _say_withheld(recipe, found)
+    domain = recipe_domain(recipe)
+    if domain is None and not untrusted_code(recipe, recipe.source):
+        found.skipped.append(f"rows were not checked: {_why_unchecked(recipe)}")
     sampled = _sampled(whole)
     keys: dict[str, list[Hashes]] = {}
     rows: list[Hashes] = []
@@ -50,7 +59,7 @@ def verify(
         try:
             for batch in read_parquet(part.path):
                 rows.append(row_hashes(batch))
-                keys.setdefault(part.split, []).append(key_hashes(batch, domain))
+                keys.setdefault(part.split, []).append(key_hashes(batch, key_of(recipe)))
                 _check_rows(batch, domain, part, start, sampled.get(part.index, []), found)
                 start += len(batch)
                 advance(len(batch))
@@ -59,14 +68,46 @@ def verify(
         found.rows += start
     found.repeated_rows = _repeats(rows)
     found.repeated_keys = sum(_repeats(hashes) for hashes in keys.values())
-    _check_made(path, recipe, whole, found)
-    others = (*recipe.exclude, *against)
+    if not withheld:
+        _check_made(path, recipe, whole, found)
+    others = [name for name in (*recipe.exclude, *against) if name not in untrusted_inputs(recipe)]
     compared = recipe.splits or recipe.distinct or others
     if compared and _knows_keys(recipe, found):
         _check_keys(recipe, keys, found)
         for name in others:
-            _check_leak(name, recipe.source, keys, found)
+            _check_leak(name, key_of(recipe), keys, found)
+    found.faults[:] = map(one_line, found.faults)  # a manifest may name any file
     return found
+
+
+def _with(against: Sequence[str], trust: Trust) -> Trust:
+    """Trust the names that the person gave as well."""
+    names = trusted_names(trust)
+    return True if names is None else (*names, *against)
+
+
+def _say_withheld(recipe: Recipe, found: Verified) -> bool:
+    """Say which checks are left out because they would run or open what the data names."""
+    code = untrusted_code(recipe, recipe.source, *recipe.homogenize)
+    opened = untrusted_inputs(recipe)
+    if code or opened:
+        checks = ["no part was made again"]
+        checks += ["rows and keys were not checked"] if recipe.source in code else []
+        checks += ["keys were not compared with what is named"] if opened else []
+        names = ", ".join(dict.fromkeys([*code, *opened]))
+        found.skipped.append(
+            f"{', '.join(checks)}: the data names {names}, which is not run or opened; {IF_TRUSTED}"
+        )
+    return bool(code or opened)
+
+
+def _why_unchecked(recipe: Recipe) -> str:
+    """Say why no check is known for the rows of a recipe's source."""
+    try:
+        recipe_source(recipe)
+    except UnskewError as error:
+        return str(error)
+    return f"{recipe.source} belongs to no domain, so nothing says which rows are right"
 
 
 def _sampled(whole: Sequence[Whole]) -> dict[int, list[int]]:
@@ -98,16 +139,16 @@ def _check_rows(
     sampled: Sequence[int],
     found: Verified,
 ) -> None:
-    """Check every row as the domain does, and those that were chosen again, slowly."""
+    """Check every row by the domain's check, and the sampled ones again in its slow way."""
     if domain is None:
         return
     name = part.path.name
     try:
-        wrong = np.flatnonzero(~domain.check(batch))
+        wrong = start + np.flatnonzero(~right_rows(batch, domain))
+        found.checked += len(batch)
         if len(wrong):
-            found.faults.append(
-                f"{name}: {len(wrong)} rows are wrong, the first is {start + wrong[0]}"
-            )
+            first = "it is" if len(wrong) == 1 else "the first is"
+            found.faults.append(f"{name}: {_are(len(wrong), 'row')} wrong; {first} row {wrong[0]}")
         if domain.recheck is None:
             return
         for row in (row for row in sampled if start <= row < start + len(batch)):
@@ -131,9 +172,9 @@ def _check_made(
     Where no key may repeat it is the first, since the others depend on those before them. Bytes
     are not compared: another version of Arrow writes the same rows in others.
     """
-    able = [part for part in whole if part.index == 0 or not recipe.distinct]
+    able = [part for part in whole if _can_be_made(recipe, part)]
     if not able:
-        found.skipped.append("no part was made again: none that could be is whole")
+        found.skipped.append("no part was made again: none is whole and of the recipe's size")
         return
     part = min(able, key=lambda part: (part.footer.rows, part.index))
     try:
@@ -159,6 +200,16 @@ def _check_made(
         )
 
 
+def _can_be_made(recipe: Recipe, part: Whole) -> bool:
+    """Whether making a part again costs about what is there: a recipe may ask for any number."""
+    asked, there = recipe.shard_rows(part.index), part.footer.rows
+    if recipe.distinct and part.index:
+        return False
+    if recipe.distinct or recipe.given:  # of which some rows may have been left out
+        return asked <= max(MOST_ASKED, 10 * there)
+    return asked == there
+
+
 def _repeats(hashes: Sequence[Hashes]) -> int:
     every = np.concatenate(hashes) if hashes else np.empty(0, np.uint64)
     return len(every) - len(np.unique(every))
@@ -166,9 +217,10 @@ def _repeats(hashes: Sequence[Hashes]) -> int:
 
 def _knows_keys(recipe: Recipe, found: Verified) -> bool:
     """Whether it is known what tells examples apart; a user's own module may not be here."""
+    if untrusted_code(recipe, recipe.source):
+        return False  # _say_withheld said so
     try:
-        if ":" in recipe.source:
-            find_source(recipe.source, recipe.parameters)
+        recipe_source(recipe)
     except UnskewError as error:
         found.skipped.append(f"keys were not compared: {error}")
         return False
@@ -183,24 +235,30 @@ def _check_keys(recipe: Recipe, keys: dict[str, list[Hashes]], found: Verified) 
         for other in names[i + 1 :]:
             shared = len(np.intersect1d(joined[split], joined[other]))
             if shared:
-                found.faults.append(f"{shared} keys are in both {split} and {other}")
+                found.faults.append(f"{_are(shared, 'key')} in both {split} and {other}")
         if recipe.splits and split in recipe.splits:
             number = list(recipe.splits).index(split)
             astray = int((split_of(joined[split], recipe) != number).sum())
             if astray:
-                found.faults.append(f"{astray} keys in {split} belong to another split")
+                found.faults.append(f"{_are(astray, 'key')} in {split}, but of another split")
     if recipe.distinct and found.repeated_keys:
-        found.faults.append(f"{found.repeated_keys} keys repeat in a dataset of distinct ones")
+        repeated = _are(found.repeated_keys, "key")
+        found.faults.append(f"{repeated} repeated in a dataset of distinct ones")
 
 
 def _check_leak(
     name: str,
-    source: str,
+    key: str,
     keys: dict[str, list[Hashes]],
     found: Verified,
 ) -> None:
-    other = excluded_keys(name, make, source)
+    other = excluded_keys(name, make, key)
     for split, hashes in keys.items():
         shared = len(np.intersect1d(np.concatenate(hashes), other))
         if shared:
-            found.faults.append(f"{shared} keys of {split} are also in {name}")
+            found.faults.append(f"{_are(shared, 'key')} in {split} and also in {name}")
+
+
+def _are(count: int, what: str) -> str:
+    """Begin a sentence about how many there are of something."""
+    return f"1 {what} is" if count == 1 else f"{count:,} {what}s are"

@@ -12,20 +12,23 @@ import json
 import os
 import signal
 import sys
-import threading
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 from unskew.errors import HealthWarning, UnskewError
 from unskew.generation import run_part
 from unskew.recipe import Recipe
-from unskew.store import Place, place
+from unskew.store import Place, place, remove_left
+
+STOPPED = 128 + signal.SIGTERM  # the exit code of a process that was told to stop
 
 
 def main() -> None:
     """Serve one parent until it has no more numbers, or says stop."""
     asked, answered = own_pipes()
+    signal.signal(signal.SIGTERM, leave)
     with (
         suppress(BrokenPipeError),  # broken when the parent was killed
         os.fdopen(asked, "r", encoding="utf-8") as questions,
@@ -35,27 +38,34 @@ def main() -> None:
         if task is None:
             return
         recipe, folder = Recipe.from_dict(task["recipe"]), place(task["folder"])
-        signal.signal(signal.SIGTERM, _stop)
-        sys.unraisablehook = stop_again
+        signal.signal(signal.SIGTERM, lambda *_: end(folder))
         try:
             for line in questions:
                 answers.write(json.dumps(answer(recipe, folder, int(line))) + "\n")
                 answers.flush()
-        finally:  # Python that is ending would print an exit that comes in its midst
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        finally:
+            signal.signal(signal.SIGTERM, leave)
 
 
-def _stop(*_: object) -> None:
-    """End as any program does, so that what is half-written is removed on the way."""
-    sys.exit(128 + signal.SIGTERM)
+def end(folder: Place) -> NoReturn:
+    """End this process now, and remove what it was writing below a folder.
+
+    A signal's handler that raises can be lost: it may run inside a ``__del__``, inside
+    ``sys.unraisablehook``, or inside a function of the user that catches everything. This raises
+    nothing and never returns, so there is nothing that could be caught.
+    """
+    try:
+        remove_left(folder, {os.getpid()})
+    finally:
+        os._exit(STOPPED)
 
 
-def stop_again(lost: Any) -> None:
-    """Ask once more for a stop that came in the midst of a ``__del__``, which swallows it."""
-    if isinstance(lost.exc_value, SystemExit | KeyboardInterrupt):
-        threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGTERM)).start()
-    else:
-        sys.__unraisablehook__(lost)
+def leave(*_: object, now: Callable[[int], NoReturn] = os._exit, code: int = STOPPED) -> None:
+    """End this process now: it has nothing to remove.
+
+    It needs no name of a module, for Python takes those away while it ends.
+    """
+    now(code)
 
 
 def own_pipes() -> tuple[int, int]:
@@ -79,7 +89,7 @@ def answer(recipe: Recipe, folder: Place, index: int) -> dict[str, Any]:
         return {"done": index, "warnings": said}
     except UnskewError as error:
         return {"error": str(error)}
-    except Exception as error:  # a line says more to the parent than a traceback here
+    except (Exception, SystemExit) as error:  # a line says more than a traceback, or than an exit
         return {"error": f"part {index}: {type(error).__name__}: {error}"}
 
 

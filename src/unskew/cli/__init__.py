@@ -16,6 +16,7 @@ from typing import Any
 import typer
 
 from unskew.cli import convert, data, datasets, listing, reproducing, resample, training
+from unskew.cli.printing import echo
 from unskew.errors import HealthWarning, UnskewError
 
 app = typer.Typer(
@@ -44,7 +45,7 @@ def _root(version: bool = typer.Option(False, "--version", help="Print the versi
     if version:
         from unskew import __version__
 
-        typer.echo(__version__)
+        echo(__version__)
         raise typer.Exit
 
 
@@ -124,7 +125,7 @@ def _given(spellings: list[str]) -> tuple[str, str] | None:
 
 def _stopped() -> None:
     said = "stopped; nothing is left half-written"
-    typer.echo(said + ("; the same command goes on" if _goes_on(sys.argv[1:]) else ""), err=True)
+    echo(said + ("; the same command goes on" if _goes_on(sys.argv[1:]) else ""), err=True)
     sys.exit(130)
 
 
@@ -142,9 +143,9 @@ def _unread() -> None:
 
 
 def _fail(message: str) -> None:
-    typer.echo("error: " + " ".join(message.split()), err=True)
+    echo("error: " + " ".join(message.split()), err=True)
     sys.exit(2)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    typer.echo(f"warning: {message}", err=True)
+    echo(f"warning: {message}", err=True)

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from unskew.cli.data import Json, Seed, Settings, print_json, read_settings
+from unskew.cli.data import Json, Seed, Settings, Trust, read_settings
+from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
 
 
@@ -28,6 +29,7 @@ def convert(
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Write examples as one Parquet or JSONL file, or in a form of others."""
@@ -41,9 +43,10 @@ def convert(
             n,
             seed=seed,
             settings=read_settings(settings),
+            trust=trust,
             advance=advance,
         )
     if as_json:
         print_json({"file": str(output), "rows": rows})
     else:
-        typer.echo(f"wrote {output} ({rows:,} examples)")
+        echo(f"wrote {output} ({rows:,} examples)")

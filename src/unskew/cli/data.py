@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unskew.cli.printing import draw, echo, print_json
 from unskew.cli.progress import progress
 from unskew.errors import UnskewError
-from unskew.jsontext import json_text
 
 if TYPE_CHECKING:
     from unskew.auditing import Audit
@@ -29,6 +29,14 @@ By = Annotated[
         "--by",
         metavar="VARIABLE",
         help="A variable of the domain, a column, or my_module:my_function; repeatable.",
+    ),
+]
+Trust = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Run the code and open the files that the data names. Use it for data that you made, "
+        "or whose maker you trust.",
     ),
 ]
 Homogenize = Annotated[
@@ -69,6 +77,7 @@ def audit(
     report: Annotated[
         Path | None, typer.Option("--report", help="Write a page (.html) or picture (.png, .svg).")
     ] = None,
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Show how far each salient variable is from uniform, and what repeats or is missing."""
@@ -76,17 +85,18 @@ def audit(
         from unskew.report import check_picture
 
         check_picture(report, page=True)
-    found: Any = _audit(target, by, n, seed, read_settings(settings))
+    allowed = trust or (target, *(by or ()))  # what the person typed, the data may name too
+    found: Any = _audit(target, by, n, seed, read_settings(settings), allowed)
     if after is not None:
-        found = found.compare(_audit(after, by, n, seed, {}))
+        found = found.compare(_audit(after, by, n, seed, {}, allowed, found))
         _ = found.variables  # nothing in common is said before anything is written
     written = found.picture(report) if report is not None else None
     if as_json:
         print_json(found.to_dict())
     else:
-        _console().print(found)
+        draw(found)
         if written is not None:
-            typer.echo(f"report: {written}")
+            echo(f"report: {written}")
 
 
 def show(
@@ -99,6 +109,7 @@ def show(
     trace: Annotated[
         bool, typer.Option("--trace", help="Step by step, where the domain has steps.")
     ] = False,
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Show a few examples, drawn as their domain draws them."""
@@ -110,7 +121,7 @@ def show(
         raise UnskewError("--trace is a text for people and has no JSON; leave out --json")
     n = (1 if trace else 5) if n is None else n
     check_count("n", n, "show at least one example")
-    opened = open_target(target, read_settings(settings), seed)
+    opened = open_target(target, read_settings(settings), seed, trust)
     if trace and (opened.domain is None or opened.domain.trace is None):
         raise UnskewError(f"{opened.label} has no steps to trace; leave out --trace")
     examples = (example for part in opened.read(n) for example in part.examples())
@@ -121,10 +132,10 @@ def show(
                 found.append(example_data(example, opened.domain))
             elif trace:
                 for frame in example_trace(example, opened.domain):
-                    typer.echo(frame + "\n")
+                    echo(frame + "\n")
             else:
                 text = example_text(example, opened.domain)
-                typer.echo(text + ("\n" if "\n" in text else ""))
+                echo(text + ("\n" if "\n" in text else ""))
     if row < 0:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to show")
     if as_json:
@@ -152,7 +163,13 @@ def read_settings(settings: list[str] | None) -> dict[str, str]:
 
 
 def _audit(
-    target: str, by: list[str] | None, n: int | None, seed: int, settings: dict[str, str]
+    target: str,
+    by: list[str] | None,
+    n: int | None,
+    seed: int,
+    settings: dict[str, str],
+    trust: bool | tuple[str, ...],
+    like: Audit | None = None,
 ) -> Audit:
     from unskew.api import DEFAULT_N
     from unskew.api import audit as run
@@ -167,19 +184,10 @@ def _audit(
             n,
             seed=seed,
             settings=settings,
+            trust=trust,
+            like=like,
             advance=advance,
         )
-
-
-def print_json(data: Any) -> None:
-    """Print JSON for other programs."""
-    typer.echo(json_text(data, indent=2))
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    return Console(highlight=False)
 
 
 def need_torch() -> None:

@@ -9,9 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from unskew.cli.data import print_json
+from unskew.cli.printing import draw, echo, print_json
 from unskew.cli.progress import progress, told_if_long
 from unskew.errors import UnskewError, check_range
 
@@ -49,6 +47,7 @@ class TrainOptions:
     settings: Mapping[str, str]
     homogenize: tuple[str, ...]
     shares: tuple[int, ...]
+    trust: bool
 
 
 def train_karel(options: TrainOptions) -> None:
@@ -157,13 +156,15 @@ def _say_streams(mixture: Mixture, reuse: int, ranks: Ranks) -> None:
 def _stream_recipe(options: TrainOptions, name: str) -> Recipe:
     from dataclasses import replace
 
+    from unskew.inputs import check_trusted
     from unskew.names import find_source
     from unskew.recipe import Recipe
 
     if name.endswith(".json"):
         if options.settings or options.homogenize:
             raise UnskewError(f"{name} is a recipe and says it all; leave out --set, --homogenize")
-        recipe = Recipe.read(Path(name))
+        recipe = Recipe.read(Path(name), options.trust or (*options.excluded, name))
+        check_trusted(recipe)
         return replace(recipe, exclude=tuple(dict.fromkeys((*recipe.exclude, *options.excluded))))
     chosen = find_source(name, options.settings).parameters
     parameters = {key: chosen[key] for key in options.settings}
@@ -198,7 +199,7 @@ def _times(reuse: int) -> str:
 
 def _say(ranks: Ranks, text: str) -> None:
     if ranks.first:
-        typer.echo(text)
+        echo(text)
 
 
 def _teller(advance: Callable[[int, str], None], total: int) -> Callable[[Progress], None]:
@@ -261,10 +262,8 @@ def _scored(name: str, n: int | None, seed: int, shown: int | None, by: Sequence
 
 def print_scores(scores: Mapping[str, Mapping[str, Score]]) -> None:
     """Print what share is solved, the runs beside each other, and then by variable."""
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
     datasets = list(next(iter(scores.values())))
     for dataset in datasets:
         first = next(iter(scores.values()))[dataset]
@@ -279,7 +278,7 @@ def print_scores(scores: Mapping[str, Mapping[str, Score]]) -> None:
             for at, (value, _) in enumerate(rows):
                 cells = (_percent(each[dataset].by[variable][at][1]) for each in scores.values())
                 table.add_row(f"{variable} {value}", *cells)
-        console.print(table)
+        draw(table)
 
 
 def _title(score: Score) -> str:
@@ -365,15 +364,15 @@ def _synthesized(problem: Path, run: Path | None, beam: int, top: int) -> dict[s
 def _print_programs(found: Mapping[str, Any]) -> None:
     for each in found["programs"]:
         place = f"candidate {each['candidate']} of {found['beam']}"
-        typer.echo(f"# {each['rank']}: {place}, log-probability {each['log_probability']:.2f}")
-        typer.echo(each["text"] + "\n")
+        echo(f"# {each['rank']}: {place}, log-probability {each['log_probability']:.2f}")
+        echo(each["text"] + "\n")
     k, tried = found["pairs"], found["tried"]
     asked = "the pair shows" if k == 1 else f"all {k} pairs show"
     said = f"{found['found']} of {tried} candidates do what {asked}"
     if found["found"] == 0:
         said = f"none found: no candidate of {tried} does what {asked}"
     seconds, load = found["seconds"], found["load_seconds"]
-    typer.echo(f"{said} ({seconds:.1f} s, and {load:.1f} s to load)")
+    echo(f"{said} ({seconds:.1f} s, and {load:.1f} s to load)")
 
 
 def _model(run: Path) -> Any:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unskew.cli.data import Json, print_json
+from unskew.cli.data import Json
+from unskew.cli.printing import echo, print_json
 from unskew.errors import unknown
 
 if TYPE_CHECKING:
@@ -111,16 +112,16 @@ def _print_line(name: str, text: str, most: int | None = None) -> None:
     """Print a name and what it is, below each other if a terminal is narrow; else one line."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else most
     if width is None or len(name) + len(text) <= width:
-        typer.echo((name + text).rstrip())
+        echo((name + text).rstrip())
         return
     indent = " " * min(len(name), width // 2)
     if len(name) > width // 2:
-        typer.echo(name.rstrip())
+        echo(name.rstrip())
         name = indent
     wrapper = textwrap.TextWrapper(
         width, initial_indent=name, subsequent_indent=indent, break_on_hyphens=False
     )
-    typer.echo(wrapper.fill(text))
+    echo(wrapper.fill(text))
 
 
 def _print_rest(facts: dict[str, Any]) -> None:
@@ -134,7 +135,7 @@ def _print_rest(facts: dict[str, Any]) -> None:
         entries = facts.get(section)
         if not entries:
             continue
-        typer.echo(f"\n{title}")
+        echo(f"\n{title}")
         width = 30 if section == "recipes" else 22
         for name in entries:
             doc = entries[name] if isinstance(entries, dict) else ""

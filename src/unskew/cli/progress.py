@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from unskew.cli.printing import echo
+
 FIRST_LINE, NEXT_LINES = 2.0, 10.0  # seconds before the first plain line, and between lines
 
 
@@ -30,7 +32,7 @@ def progress(label: str, total: int | None) -> Iterator[Advance]:
 @contextmanager
 def told_if_long(text: str, seconds: float = FIRST_LINE) -> Iterator[None]:
     """Say on stderr what one waits for, should it take longer than so many seconds."""
-    timer = threading.Timer(seconds, lambda: print(text, file=sys.stderr, flush=True))  # noqa: T201
+    timer = threading.Timer(seconds, lambda: echo(text, err=True))
     timer.daemon = True
     timer.start()
     try:
@@ -50,11 +52,11 @@ def _bar(label: str, total: int | None) -> Iterator[Advance]:
     )
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(label, total=total, note="")
@@ -83,6 +85,6 @@ def _lines(label: str, total: int | None) -> Advance:
             left = ""
             if total and more_done:
                 left = f", {since * (total - done) / more_done:.0f} s left"
-            print(f"{label}: {done:,}{of}{left} {note}".rstrip(), file=sys.stderr)  # noqa: T201
+            echo(f"{label}: {done:,}{of}{left} {note}".rstrip(), err=True)
 
     return advance

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from unskew.cli.data import Json, need_torch
+from unskew.cli.printing import draw, echo, print_json, terminal
 from unskew.cli.progress import Advance, progress
 from unskew.cli.stopping import time_limit
 from unskew.errors import UnskewError, check_count, check_range, unknown
@@ -91,10 +92,10 @@ def reproduce(
         write_page(list(results.values()), report)
     if as_json:
         found = results if experiment == ALL else results[experiment]
-        typer.echo(json.dumps(found, indent=2))
+        print_json(found)
     for label, path in (("result", output), ("figure", figure), ("report", report)):
         if path is not None:
-            typer.echo(f"{label}: {path}", err=as_json)
+            echo(f"{label}: {path}", err=as_json)
 
 
 def _check(
@@ -182,7 +183,7 @@ def _results(
             if calculator or not only:
                 yield name, calculator or _run_calculator(work, scale, steps)
             else:
-                typer.echo(f"{work} has no Calculator of scale {scale}; it is left out", err=True)
+                echo(f"{work} has no Calculator of scale {scale}; it is left out", err=True)
         elif lab is not None:
             found = load_experiment(name)
             with progress(f"reproducing {name}", found.left(lab, only) or None) as advance:
@@ -280,10 +281,7 @@ def _write(result: dict[str, Any], output: Path | None, *, of_all: bool) -> None
 
 
 def _print(result: dict[str, Any]) -> None:
-    from rich.console import Console
-
     from unskew.experiments.tables import result_tables
 
-    console = Console(highlight=False)
-    for table in result_tables(result, console):
-        console.print(table)
+    for table in result_tables(result, terminal()):
+        draw(table)

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from unskew.cli.data import Json, Seed, print_json
+from unskew.cli.data import Json, Seed, Trust
+from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
 
 
@@ -40,6 +41,7 @@ def resample(
         bool, typer.Option("--replacement", help="Repeat examples of rare values.")
     ] = False,
     seed: Seed = 0,
+    trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Choose examples of existing data such that a variable is closer to uniform."""
@@ -54,14 +56,15 @@ def resample(
             epsilon=epsilon,
             seed=seed,
             replacement=replacement,
+            trust=trust or tuple(homogenize),
             advance=advance,
         )
     if as_json:
         print_json(made.to_dict())
         return
     repeated = f", {made.rows - made.distinct:,} of them repeats" if replacement else ""
-    typer.echo(f"wrote {output} ({made.rows:,} of {made.tally.drawn:,} examples{repeated})")
-    typer.echo(
+    echo(f"wrote {output} ({made.rows:,} of {made.tally.drawn:,} examples{repeated})")
+    echo(
         f"homogenized by {' × '.join(homogenize)} at epsilon {epsilon:g}; without repeats it "
         f"allows {made.possible:,}"
     )

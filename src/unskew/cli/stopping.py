@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import typer
 
+from unskew.cli.printing import echo
 from unskew.errors import UnskewError
 
 AGAIN = 75  # the exit code that asks to be run again (EX_TEMPFAIL of sysexits)
@@ -37,7 +38,7 @@ def time_limit(minutes: float | None) -> Iterator[None]:
     except BaseException as error:  # whatever an interrupt became on its way here
         if not is_over.is_set():
             raise
-        typer.echo(f"stopped after {minutes:g} minutes; the same command goes on", err=True)
+        echo(f"stopped after {minutes:g} minutes; the same command goes on", err=True)
         raise typer.Exit(AGAIN) from error
     finally:
         timer.cancel()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -14,9 +13,11 @@ from unskew.cli.data import (
     Json,
     Seed,
     Settings,
+    Trust,
     need_torch,
     read_settings,
 )
+from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
 from unskew.errors import UnskewError, check_range
 
@@ -101,6 +102,7 @@ def train(
         list[int] | None,
         typer.Option(help="Karel: of several streams, how many parts are of each; in order."),
     ] = None,
+    trust: Trust = False,
 ) -> None:
     """Train a model, the Calculator's or Karel's. Run again after a stop, it goes on."""
     need_torch()
@@ -116,6 +118,7 @@ def train(
             datasets, output, minutes, steps, _or(batch, 2048), _or(rate, 1e-3), seed,
             "5" if shown is None else shown, _or(pair, 512), differences, reuse, workers,
             excluded, check, read_settings(settings), tuple(homogenize or ()), tuple(share or ()),
+            trust,
         )  # fmt: skip
         train_karel(options)
         return
@@ -123,7 +126,7 @@ def train(
         "minutes": minutes, "shown": shown, "pair": pair,
         "differences": differences or None, "reuse": reuse, "workers": workers,
         "exclude": exclude, "exclude-nothing": exclude_nothing or None, "check": check,
-        "set": settings, "homogenize": homogenize, "share": share,
+        "set": settings, "homogenize": homogenize, "share": share, "trust": trust or None,
     }  # fmt: skip
     _refuse("Karel", karels)
     _train_calculator(
@@ -145,16 +148,16 @@ def _or(given: Number | None, default: Number) -> Number:
 
 def _is_karel(names: list[str]) -> bool:
     """Whether what is named is of Karel; all of it must be of one domain."""
-    from unskew.names import domain_of, find_recipe
+    from unskew.names import built_in_domain, find_recipe
     from unskew.recipe import Recipe
     from unskew.targets import open_target
 
     kinds = set()
     for name in names:
         if find_recipe(name) is not None:
-            found = domain_of(name)
+            found = built_in_domain(name)
         elif name.endswith(".json"):
-            found = domain_of(Recipe.read(Path(name)).source)
+            found = built_in_domain(Recipe.read(Path(name), trust=False).source)
         else:
             found = open_target(name).domain
         kinds.add(found.name if found is not None else "")
@@ -187,7 +190,7 @@ def _train_calculator(
     examples = _read_all(datasets, max_length)
     device = best_device()
     data = TrainingData([examples], [0] * seeds, device)
-    typer.echo(f"{len(examples):,} examples, {seeds} model(s) of {hidden} units, on {device}")
+    echo(f"{len(examples):,} examples, {seeds} model(s) of {hidden} units, on {device}")
     done = 0
     with progress("training", steps) as advance:
 
@@ -198,7 +201,7 @@ def _train_calculator(
             done = now.step
 
         run(reader, config, data, output, report)
-    typer.echo(f"run: {output}" if done else f"run: {output} (it was finished already)")
+    echo(f"run: {output}" if done else f"run: {output} (it was finished already)")
 
 
 def evaluate(
@@ -207,7 +210,7 @@ def evaluate(
         list[str] | None,
         typer.Argument(
             help="Sources, datasets, files; for Karel also named recipes. Left out, the "
-            "Calculator's equal mixture, or Karel's original test set."
+            "Calculator's equal mixture, or Karel's recreated original test set."
         ),
     ] = None,
     also: Annotated[
@@ -264,7 +267,7 @@ def evaluate(
         for name in names:
             examples, sample = _read(name, model.config.max_length, n, seed)
             if sample.is_cut:
-                typer.echo(f"{name}: {len(examples):,} of {sample.of:,} examples", err=True)
+                echo(f"{name}: {len(examples):,} of {sample.of:,} examples", err=True)
             scores[name] = accuracies(model, examples).tolist()
             advance(1, name)
     _print_scores(scores, as_json)
@@ -292,7 +295,7 @@ def _evaluate_karel(
     found = evaluate_karel([run, *(also or [])], names, n, seed, beam, shown, by or [])
     if as_json:
         plain = {at: {name: s.to_dict() for name, s in row.items()} for at, row in found.items()}
-        typer.echo(json.dumps(plain, indent=2))
+        print_json(plain)
     else:
         print_scores(found)
     if heatmap is not None:
@@ -302,7 +305,7 @@ def _evaluate_karel(
             for name, each in row.items()
         ]
         write_chart(draw(cells, "dataset", "run", "generalizes"), heatmap)
-        typer.echo(f"heatmap: {heatmap}", err=as_json)
+        echo(f"heatmap: {heatmap}", err=as_json)
 
 
 def synthesize(
@@ -332,12 +335,12 @@ def _print_scores(scores: dict[str, list[float]], as_json: bool) -> None:
     if len(scores) > 1:
         scores = {**scores, "equal mixture": mixture}
     if as_json:
-        typer.echo(json.dumps(scores, indent=2))
+        print_json(scores)
         return
     for name, values in scores.items():
         estimate = Estimate.of([100 * value for value in values])
         spread = f" ± {estimate.half_width:.2f}" if len(values) > 1 else ""
-        typer.echo(f"{name}: {estimate.mean:.2f} %{spread}")
+        echo(f"{name}: {estimate.mean:.2f} %{spread}")
 
 
 def _read(name: str, max_length: int, n: int | None, seed: int) -> tuple[Expressions, Sample]:

@@ -29,7 +29,7 @@ from unskew.experiments.tables import TITLES
 from unskew.files import write_text
 from unskew.generation import make
 from unskew.models.karel_reading import read_examples
-from unskew.names import domain_of, find_variables
+from unskew.names import built_in_domain, find_variables
 from unskew.recipe import Recipe
 
 MOST_TASKS = 40  # of one model on one test set
@@ -62,10 +62,10 @@ def comparisons() -> list[Comparison]:
     worlds = [audit(f"karel/{source}", WORLD_VARIABLES, AUDITED) for source in ("msr", "uniform")]
     before = audit("calculator/dcfg", n=AUDITED)
     recipe = Recipe("calculator/dcfg", AUDITED, homogenize=("length",), epsilon=0.025)
-    auditor = Auditor(find_variables(list(before.variables), domain_of(recipe.source)))
+    auditor = Auditor(find_variables(list(before.variables), built_in_domain(recipe.source)))
     for index in range(recipe.shards):
         auditor.add(make(recipe, index))
-    after = auditor.result("homogenized by length")
+    after = auditor.result("homogenized by length", recipe=recipe)
     return [worlds[0].compare(worlds[1]), before.compare(after)]
 
 

@@ -15,12 +15,13 @@ from torch import Tensor, nn
 from unskew.batch import Batch
 from unskew.domains.calculator.kernels import token_rows
 from unskew.domains.calculator.sources import VALUE, evaluate, expressions
-from unskew.errors import UnskewError
+from unskew.errors import UnskewError, check_count, check_range, check_whole
 from unskew.models.recurrence import run_lstms
 from unskew.streams import stream
 
 ALPHABET = "0123456789+-*()"  # token 0 is padding
 TOKENS, ANSWERS = 16, 10
+LONGEST = 65_536  # characters that max_length may allow
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,15 @@ class ReaderConfig:
     hidden: int = 128
     max_length: int = 64
     seeds: tuple[int, ...] = (0,)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no size; a checkpoint may say anything."""
+        check_count("hidden", self.hidden)
+        check_count("max_length", self.max_length)
+        check_range("max_length", self.max_length, 1, LONGEST)
+        check_count("the number of seeds", len(self.seeds))
+        for seed in self.seeds:
+            check_whole("seed", seed, 0)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shape of each parameter of a member."""

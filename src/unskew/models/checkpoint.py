@@ -17,7 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from unskew.errors import UnskewError
-from unskew.files import write_by
+from unskew.files import parse_json, write_by
 
 FORMAT = "unskew-checkpoint-1"
 AGAIN = "restore it, or remove it and train again"
@@ -67,8 +67,8 @@ def check_shapes(
 
 def _facts(path: Path, text: str) -> dict[str, Any]:
     try:
-        facts = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        facts = parse_json(text)
+    except ValueError as error:
         raise UnskewError(f"{path} has facts that are no JSON ({error}); {AGAIN}") from error
     if not isinstance(facts, dict):
         raise UnskewError(f"{path} has facts that are no JSON object; {AGAIN}")

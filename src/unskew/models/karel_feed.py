@@ -10,7 +10,6 @@ import json
 import os
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 
 from unskew.errors import UnskewError, check_whole
 from unskew.models.karel_feeder import arrays, receive
+from unskew.processes import PYTHON
 from unskew.recipe import Recipe
 from unskew.streaming import IN_VAIN, Stream, pilot_of
 
@@ -197,8 +197,8 @@ def _start(
     """Start a process that makes every so many-th block from the given one on."""
     # One thread each: they share the machine.
     environment = {**os.environ, "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "unskew.models.karel_feeder"],
+    process = subprocess.Popen(  # noqa: S603 - this very Python, and a module of ours
+        [*PYTHON, "-m", "unskew.models.karel_feeder"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,

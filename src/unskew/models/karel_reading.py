@@ -90,7 +90,7 @@ def read_tasks(names: Sequence[str], excluded: Sequence[str]) -> Reading:
     parts, left_out, shared = [], 0, set[int]()
     for name in names:
         batch = read_examples(name)
-        hashes = key_hashes(batch, DOMAIN)
+        hashes = key_hashes(batch, DOMAIN.key)
         known = np.isin(hashes, _keys(tuple(excluded)))
         left_out += int(known.sum())
         shared |= set(np.unique(hashes[known]).tolist())
@@ -125,5 +125,5 @@ def _columns(batch: Batch, name: str) -> Batch:
 
 
 def _keys(names: tuple[str, ...]) -> NDArray[np.uint64]:
-    keys = [excluded_keys(name, make, "karel/msr") for name in names]
+    keys = [excluded_keys(name, make, DOMAIN.key) for name in names]
     return np.concatenate(keys) if keys else np.empty(0, np.uint64)

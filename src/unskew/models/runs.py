@@ -7,13 +7,14 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from unskew.errors import UnskewError
-from unskew.files import plain_errors, write_bytes, write_text
+from unskew.files import parse_json, plain_errors, write_bytes, write_text
+from unskew.recipe import facts_of
 
 CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
 SAVE_SECONDS = 20.0  # a stop loses no more work than this
@@ -27,7 +28,7 @@ def as_before(config: Any, *later: str) -> dict[str, Any]:
     defaults = {field.name: field.default for field in fields(config)}
     return {
         name: value
-        for name, value in asdict(config).items()
+        for name, value in facts_of(config).items()
         if name not in later or value != defaults[name]
     }
 
@@ -55,7 +56,7 @@ def settings(folder: Path) -> dict[str, Any]:
         raise UnskewError(f"{folder} is no run (no {CONFIG} in it); make one with unskew train")
     try:
         with plain_errors(path, reading=True):
-            found = json.loads(path.read_text(encoding="utf-8"))
+            found = parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise UnskewError(f"{path} is no JSON ({error}); restore it, or train again") from error
     if not isinstance(found, dict):
@@ -131,8 +132,8 @@ def cut_log(folder: Path, step: int) -> None:
 def _logged_step(line: bytes) -> int | None:
     """Return the step of a line of metrics; none where it is not one."""
     try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
+        found = parse_json(line)
+    except ValueError:
         return None
     step = found.get("step") if isinstance(found, dict) else None
     return step if isinstance(step, int) else None

@@ -259,7 +259,7 @@ def load_readers(folder: Path, device: torch.device) -> Readers:
     try:
         reader = ReaderConfig(**{**facts["reader"], "seeds": tuple(facts["reader"]["seeds"])})
         shapes = _shapes(reader)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, UnskewError) as error:
         raise UnskewError(f"{path} holds no readers ({error!r}); give another run") from error
     weights = _named(tensors, "model.")
     check_shapes(path, weights, shapes)

@@ -24,10 +24,10 @@ GLOSSARY = {
     "TV": "total variation distance from uniform, from 0 to 1: the share of the examples that "
     "would have to change their value to make all values equally common.",
     "Entropy": "how spread out the values are, in nats; log |X| at most.",
-    "Missing": "values of a declared X that no example has; where no X is declared, gaps between "
-    "the whole numbers seen.",
+    "Missing": "values of a declared X that no example has; where no X is declared, whole numbers "
+    "that no example has though many examples have the next number below and the next one above.",
     "Homogenize": "keep examples with common values less often, so that a variable comes closer "
-    "to uniform. It does not become uniform: the distance that is left is always shown.",
+    "to uniform. With ε above 0 it does not become uniform: the distance that is left is shown.",
 }
 
 
@@ -96,7 +96,12 @@ def _head(result: Audit | Comparison) -> list[str]:
     if isinstance(result, Audit):
         title = f"<h1>Audit of {escape(words.shown(result.label, 200))}</h1>"
         never = words.never_there(result)
-        said = [f"Never there: {never}." if never else "", *words.dropped_details(result.dropped)]
+        said = [
+            f"In none of the examples: {never}." if never else "",
+            *words.dropped_details(result.dropped),
+            words.in_bins(result),
+            *words.not_measured(result),
+        ]
         more = "".join(f"<p>{escape(text)}</p>" for text in said if text)
         facts = f'<p class="sources">{escape(words.facts(result))}</p>'
         return [brand, title, facts, f'<div class="lead">{more}</div>' if more else ""]
@@ -105,7 +110,8 @@ def _head(result: Audit | Comparison) -> list[str]:
         f"{escape(words.facts(audit))}</li>"
         for side, audit in (("Before", result.before), ("After", result.after))
     )
-    said = [" ".join(words.changes(result)), words.left(result), words.one_sided(result)]
+    said = [" ".join(words.changes(result)), words.left(result)]
+    said += [words.in_bins(result), words.one_sided(result)]
     lead = "".join(f"<p>{escape(text)}</p>" for text in said if text)
     return [
         brand,

@@ -44,7 +44,6 @@ TITLE = "Synthetic Datasets for Neural Program Synthesis, reproduced"
 PAPER = "Shin et al., ICLR 2019"
 FULL = "full"
 LONGEST_NOTE = 1_000  # characters
-HOMOGENIZED = "homogenized"  # how the label of such data begins
 ABOUT = (
     "What the paper reports stands beside ours in the section of its experiment; a cell that was "
     "not run says so."
@@ -354,9 +353,7 @@ def _histograms(comparisons: Sequence[Comparison], charts: _Charts) -> Iterator[
     for comparison in comparisons:
         labels = (comparison.before.label, comparison.after.label)
         short = (words.shown(labels[0], 40), words.shown(labels[1], 40))
-        is_homogenized = labels[1].startswith(HOMOGENIZED)
-        left = words.left(comparison) if is_homogenized else words.kl_left(comparison)
-        said = [" ".join(words.changes(comparison)), left]
+        said = [" ".join(words.changes(comparison)), words.left(comparison)]
         yield f"<h3>{escape(short[0])} against {escape(short[1])}</h3>"
         yield "".join(f"<p>{escape(text)}</p>" for text in said)
         yield '<div class="histograms">'

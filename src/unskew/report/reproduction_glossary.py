@@ -12,7 +12,8 @@ from unskew.report.words import shown
 TERMS = {
     "generalizes": "the first candidate program makes all six outputs, the held-out one too; on "
     "actions-test and on problems all pairs are shown, and none is held out",
-    "original test set, msr-test": "programs and worlds like those of the original dataset",
+    "original test set, msr-test": "recreated: programs and worlds like those of the original "
+    "dataset, most of which is lost",
     "uniform worlds": "their size, share of walls and share of markers are drawn uniformly",
     "r_wall-r_marker-counts, narrow": "the share of cells that are walls, the share that hold "
     "markers, and how many these hold: G mostly one or two, U one to nine evenly, A mostly eight "

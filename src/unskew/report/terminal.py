@@ -34,12 +34,13 @@ def audit_tables(audit: Audit) -> Iterator[RenderableType]:
         ]
     )
     if never := words.never_there(audit):
-        yield Text(f"never there: {never}")
+        yield Text(f"in none of the examples: {never}")
     for line in words.dropped_details(audit.dropped):
         yield Text(line, style="dim")
-    if audit.left_out:
-        names = ", ".join(words.shown(name) for name in audit.left_out)
-        yield Text(f"too many values for a histogram: {names}", style="dim")
+    if told := words.in_bins(audit):
+        yield Text(told, style="dim")
+    for line in words.not_measured(audit):
+        yield Text(line, style="dim")
 
 
 def comparison_tables(comparison: Comparison) -> Iterator[RenderableType]:
@@ -54,7 +55,11 @@ def comparison_tables(comparison: Comparison) -> Iterator[RenderableType]:
             _comparison_table(comparison, ("before", "after", "TV")),
         ]
     )
+    if told := words.split(comparison):
+        yield Text(told)
     yield Text(words.left(comparison))
+    if told := words.in_bins(comparison):
+        yield Text(told, style="dim")
     if note := words.one_sided(comparison):
         yield Text(note, style="dim")
 

@@ -56,8 +56,10 @@ def arrow(before: float, after: float) -> str:
 
 
 def values(variable: VariableAudit) -> str:
-    """Count the values seen, of how many where X is declared."""
+    """Count the values or bins seen, of how many where X is declared or bins were chosen."""
     seen = sum(count > 0 for count in variable.counts.values())
+    if variable.edges:
+        return f"{seen:,} of {len(variable.edges) + 1:,} bins"
     return f"{seen:,} of {len(variable.counts):,}" if variable.declared else f"{seen:,}"
 
 
@@ -68,7 +70,7 @@ def commonest(variable: VariableAudit, most: int = 3) -> str:
 
 
 def missing(variable: VariableAudit) -> str:
-    """List values that no example has; a dash where no declared X says what could be missing."""
+    """List missing values; a dash where X is not declared and nothing stands out as missing."""
     gone = variable.missing
     if not gone:
         return "none" if variable.declared else NONE
@@ -164,42 +166,96 @@ def comparison_row(comparison: Comparison, name: str) -> dict[str, str]:
 
 
 def changes(comparison: Comparison) -> Iterator[str]:
-    """Say in plain sentences how many variables improved, which did most, and what got worse."""
-    # What is printed as the same has not changed.
-    gains = {
-        name: before.kl - after.kl if number(before.kl) != number(after.kl) else 0.0
-        for name, (before, after) in comparison.variables.items()
-    }
-    better = [name for name, gain in gains.items() if gain > 0]
-    worse = [name for name, gain in gains.items() if gain < 0]
-    yield f"{len(better)} of {some(len(gains), 'variable')} came closer to uniform."
-    if better:
-        best = max(better, key=lambda name: gains[name])
-        before, after = comparison.variables[best]
+    """Say in plain sentences which variables came closer to uniform, and which did not.
+
+    A variable came closer if neither KL nor TV grew and at least one of them fell, as printed.
+    """
+    moves = {name: _moves(*sides) for name, sides in comparison.variables.items()}
+    closer = [name for name, (kl, tv) in moves.items() if kl <= 0 and tv <= 0 and kl + tv < 0]
+    further = [name for name, (kl, tv) in moves.items() if kl >= 0 and tv >= 0 and kl + tv > 0]
+    yield f"{len(closer)} of {some(len(moves), 'variable')} came closer to uniform."
+    if closer:
+        pairs = comparison.variables
+        best = max(closer, key=lambda name: pairs[name][0].kl - pairs[name][1].kl)
+        before, after = pairs[best]
         yield (
-            f"{shown(best, 60)} improved{' most' if len(gains) > 1 else ''}: its KL divergence "
+            f"{shown(best, 60)} improved{' most' if len(closer) > 1 else ''}: its KL divergence "
             f"went from {number(before.kl)} to {number(after.kl)} nats "
-            f"({removed(before, after)} removed)."
+            f"({removed(before, after)} removed), its total variation from "
+            f"{number(before.total_variation)} to {number(after.total_variation)}."
         )
-    if worse:
-        yield f"Further from uniform than before: {', '.join(shown(name, 60) for name in worse)}."
+    if further:
+        yield f"Further from uniform than before: {', '.join(shown(name, 60) for name in further)}."
+    if told := split(comparison):
+        yield told
+
+
+def split(comparison: Comparison) -> str:
+    """Name the variables that came closer by one measure and went further by the other."""
+    told = [
+        f"{shown(name, 60)} (KL {arrow(before.kl, after.kl)}, "
+        f"TV {arrow(before.total_variation, after.total_variation)})"
+        for name, (before, after) in comparison.variables.items()
+        if sum(_moves(before, after)) == 0 and any(_moves(before, after))
+    ]
+    return f"Closer by one measure, further by the other: {', '.join(told)}." if told else ""
+
+
+def _moves(before: VariableAudit, after: VariableAudit) -> tuple[int, int]:
+    """Return for KL and for TV whether it grew (1), fell (-1) or is printed the same (0)."""
+
+    def move(old: float, new: float) -> int:
+        return 0 if number(old) == number(new) else 1 if new > old else -1
+
+    return move(before.kl, after.kl), move(before.total_variation, after.total_variation)
 
 
 def left(comparison: Comparison) -> str:
-    """Say how far from uniform homogenized data still are: this is never left out."""
-    return f"Homogenized is not uniform. {kl_left(comparison)}"
+    """Say how the second side was homogenized, if its recipe says so, and what KL is left."""
+    recipe = comparison.after.recipe
+    if recipe is None or not recipe.homogenize:
+        return kl_left(comparison)
+    by = " × ".join(shown(name, 60) for name in recipe.homogenize)
+    more = ", which does not make it uniform" if recipe.epsilon else ""
+    return f"After: homogenized by {by} at ε = {recipe.epsilon:g}{more}. {kl_left(comparison)}"
 
 
 def kl_left(comparison: Comparison) -> str:
-    """Say how far from uniform each variable still is."""
+    """Say how far from uniform each variable is on the second side."""
     rest = ", ".join(
         f"{shown(name, 60)} {number(after.kl)}" for name, (_, after) in comparison.variables.items()
     )
     return f"KL that is left, in nats: {rest}."
 
 
+def in_bins(result: Audit | Comparison) -> str:
+    """Name the variables for which the audit chose bins, and say how to choose others."""
+    if isinstance(result, Audit):
+        found = list(result.variables.values())
+    else:
+        found = [before for before, _ in result.variables.values()]
+    told = [f"{shown(v.name, 60)} (in {len(v.edges) + 1} bins)" for v in found if v.edges]
+    if not told:
+        return ""
+    return f"hardly any value repeats: {', '.join(told)}; unskew.bins(…) makes other bins"
+
+
+def not_measured(audit: Audit) -> Iterator[str]:
+    """Say which columns were left out and why, a line for each reason."""
+    for reason in dict.fromkeys(audit.left_out.values()):
+        names = [shown(name) for name, why in audit.left_out.items() if why == reason]
+        yield f"not measured: {', '.join(names)} ({reason})"
+
+
 def one_sided(comparison: Comparison) -> str:
-    """Name the variables that only one side has, which are not compared; often nothing."""
+    """Name the variables that are not compared, and say why; often nothing."""
     names = sorted(set(comparison.before.variables) ^ set(comparison.after.variables))
-    listed = ", ".join(shown(name, 60) for name in names)
-    return f"Not compared, as only one side has it: {listed}." if names else ""
+    reasons = {
+        "only one side has it": names,
+        "their bins differ; audit one side with like= the other": comparison.other_bins,
+    }
+    return " ".join(
+        f"Not compared, as {why}: {', '.join(shown(name, 60) for name in which)}."
+        for why, which in reasons.items()
+        if which
+    )

@@ -1,4 +1,4 @@
-"""The paper's Karel datasets as named recipes, and the tables they start from."""
+"""The paper's Karel datasets, recreated as named recipes, and the tables they start from."""
 
 from __future__ import annotations
 

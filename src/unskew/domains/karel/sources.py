@@ -118,7 +118,7 @@ def narrow(
     pairs: Pairs_ = 6,
     tries: Tries = TRIES,
 ) -> Source:
-    """Original-like programs on worlds of fixed shares, every branch taken: the four steps."""
+    """Original-like programs on worlds of fixed shares: four steps; every branch taken (ours)."""
     if r_wall + r_marker > 1:
         raise UnskewError(
             f"karel/narrow r_wall + r_marker is {r_wall + r_marker:g}; walls and markers take "

@@ -15,7 +15,7 @@ from unskew.domains.reasoning_gym.examples import (
     text_column,
 )
 from unskew.errors import UnskewError, unknown
-from unskew.salient import SalientVariable, Values, as_values
+from unskew.salient import SalientVariable, Values, as_values, many_values
 
 PREFIX = f"{METADATA}."
 LOOK = 1024  # rows in which the fields of the metadata are found
@@ -89,8 +89,8 @@ def metadata_variable(path: str) -> SalientVariable:
     return SalientVariable(PREFIX + path, measure, doc="of the metadata")
 
 
-def found(batch: Batch) -> tuple[Sequence[SalientVariable], list[str]]:
-    """Return the variables that an audit shows unasked, and the names of those left out.
+def found(batch: Batch) -> tuple[Sequence[SalientVariable], dict[str, str]]:
+    """Return the variables that an audit shows unasked, and why others are left out.
 
     A field counts if every row has it, as a number or a short text, and it is neither always
     the same nor the answer again. What hardly ever repeats is left out: it makes no histogram.
@@ -102,9 +102,12 @@ def found(batch: Batch) -> tuple[Sequence[SalientVariable], list[str]]:
     columns = {key: [row[key] for row in rows] for key in shared}
     fields = [k for k, v in columns.items() if _varies(v) and list(map(str, v)) != answers]
     candidates = [*FIXED, *map(metadata_variable, fields)]
-    shown = [v for v in candidates if _repeats(v.measure(first).tolist())]
-    rest = [v.name for v in candidates if v not in shown]
-    return shown or [FIXED[-1]], rest if shown else rest[:-1]
+    measured = {v.name: v.measure(first).tolist() for v in candidates}
+    shown = [v for v in candidates if _repeats(measured[v.name])] or [FIXED[-1]]
+    rest = {
+        name: values for name, values in measured.items() if name not in {v.name for v in shown}
+    }
+    return shown, {name: many_values(values) for name, values in rest.items()}
 
 
 def _varies(values: Sequence[Any]) -> bool:

@@ -36,7 +36,7 @@ from unskew.models.karel_run import MODEL, OpenBatches, Progress, load_synthesiz
 from unskew.models.karel_scoring import mean_loss, score
 from unskew.models.ranks import ALONE
 from unskew.models.runs import METRICS
-from unskew.recipe import Recipe
+from unskew.recipe import Recipe, facts_of
 
 MISSES = 12  # unsolved tasks of a test set that are kept with what was predicted
 TOLD = (
@@ -212,7 +212,7 @@ class Lab:
             "seconds": round(curve[-1]["seconds"], 1),
             "at_once": _at_once(self.work / "runs" / training.hash),
             "loss": curve[-1]["loss"],
-            "settings": json.loads(json.dumps(asdict(training), default=dict)),
+            "settings": json.loads(json.dumps(facts_of(training), default=dict)),
             "provenance": _made_by(self.work / "runs" / training.hash),
         }
 

@@ -14,40 +14,76 @@ import queue
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from types import FrameType
+from typing import IO, Any, NoReturn
+
+import torch
 
 from unskew.errors import UnskewError
 from unskew.experiments.karel.lab import Exam, Lab
 from unskew.experiments.karel.trainings import training
 from unskew.experiments.saying import Say
-from unskew.worker import own_pipes, stop_again
+from unskew.models.ranks import ALONE
+from unskew.models.runs import Stop
+from unskew.worker import STOPPED, end, leave, own_pipes
 
 
 def main() -> None:
     """Serve one parent until it says stop or is gone."""
     asked, answered = own_pipes()
+    # A shell's background job would ignore it, and training would not be told of a stop.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, leave)
+    stop = Stop()
     with (
         suppress(BrokenPipeError),  # broken when the parent was killed
         os.fdopen(answered, "w", encoding="utf-8") as answers,
     ):
-        # A shell's background job would ignore it.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-        sys.unraisablehook = stop_again
+        lines = _lines(asked, stop)
+        task = json.loads(next(lines))
+        signal.signal(signal.SIGTERM, _stops(Path(task["work"]), stop))
         try:
-            serve(_lines(asked), answers)
+            serve(task, lines, answers)
         except KeyboardInterrupt:
-            sys.exit(128 + signal.SIGTERM)
-        finally:  # Python that is ending would print an interrupt that comes in its midst
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            pass  # a training that was told to stop has saved its step
+        finally:
+            signal.signal(signal.SIGTERM, leave)
+    sys.exit(STOPPED)
 
 
-def _lines(asked: int) -> Iterator[bytes]:
-    """Yield lines as they come; at their end, also in the midst of work, ask to stop."""
+def _stops(work: Path, stop: Stop) -> Callable[[int, FrameType | None], None]:
+    """Return what SIGTERM does: a training saves its step and stops, all else ends at once.
+
+    A training holds interrupts back (``held_interrupts``) and looks for them between its steps.
+    Told twice, by the parent and by its end, it still saves. Nothing is raised here: see ``end``.
+    """
+
+    def told(_: int, frame: FrameType | None) -> None:
+        holder = signal.getsignal(signal.SIGINT)
+        if holder is signal.default_int_handler or not callable(holder):
+            _end(work)
+        if not stop.asked:
+            stop.asked = True
+            holder(signal.SIGINT, frame)
+
+    return told
+
+
+def _end(work: Path) -> NoReturn:
+    """End now, but wait for the GPU: under MPS, work that is cut off may end other lanes too."""
+    try:
+        if ALONE.device.type == "cuda":
+            torch.cuda.synchronize()
+    finally:
+        end(work)
+
+
+def _lines(asked: int, stop: Stop) -> Iterator[bytes]:
+    """Yield lines as they come until told to stop; the end of the lines, at any time, tells so."""
     found: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -58,18 +94,18 @@ def _lines(asked: int) -> Iterator[bytes]:
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=listen, daemon=True).start()
-    while True:
+    while not stop.asked:  # it is asked here where a training failed that was to stop
         yield found.get()
 
 
-def serve(questions: Iterator[bytes], answers: IO[str]) -> None:
+def serve(task: dict[str, Any], questions: Iterator[bytes], answers: IO[str]) -> None:
     """Train and score what each line asks for."""
 
     def tell(**facts: Any) -> None:
-        answers.write(json.dumps(facts) + "\n")
-        answers.flush()
+        with suppress(BrokenPipeError):  # nobody listens: a stop is on its way, and a step to save
+            answers.write(json.dumps(facts) + "\n")
+            answers.flush()
 
-    task = json.loads(next(questions))
     say = Say(lambda text: tell(stage=text), lambda now: tell(step=asdict(now)))
     lab = Lab(task["scale"], Path(task["work"]), say, cores=task["cores"])
     for line in questions:

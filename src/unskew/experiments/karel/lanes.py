@@ -13,7 +13,6 @@ import queue
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -29,8 +28,10 @@ from unskew.experiments.karel.lab import Exam, Lab
 from unskew.experiments.karel.plan import Experiment
 from unskew.experiments.karel.trainings import Training
 from unskew.experiments.saying import Say
+from unskew.files import remove_left
 from unskew.models.karel_run import Progress
 from unskew.models.ranks import ALONE
+from unskew.processes import PYTHON
 
 LANE = ("-m", "unskew.experiments.karel.lane")
 SECONDS_TO_SAVE = 60.0  # that a process has to save its step when it is to end
@@ -146,7 +147,7 @@ class _Crew:
 
     def _employ(self, number: int) -> None:
         lane = subprocess.Popen(  # noqa: S603 - this very Python, and a module of ours
-            [sys.executable, *LANE],
+            [*PYTHON, *LANE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -180,14 +181,14 @@ class _Crew:
         )
 
     def close(self) -> None:
-        """Ask all to save what they are at and to end; who does not in time is killed.
+        """Ask all to save what they are at and to end; one that takes too long is killed.
 
-        So are all when there is an interrupt meanwhile: none is left behind.
+        All are killed if there is an interrupt meanwhile. What a killed one was writing is removed.
         """
-        for lane in self._lanes:
-            lane.terminate()
         until = time.monotonic() + SECONDS_TO_SAVE
         try:
+            for lane in self._lanes:
+                lane.terminate()
             for lane in self._lanes:
                 with suppress(subprocess.TimeoutExpired):
                     lane.wait(max(0.0, until - time.monotonic()))
@@ -199,6 +200,7 @@ class _Crew:
                     if pipe is not None:
                         with suppress(OSError):
                             pipe.close()
+            remove_left(Path(self._task["work"]), {lane.pid for lane in self._lanes})
 
 
 @contextmanager

@@ -40,7 +40,7 @@ class TestSet:
     examples: Batch
     rows: NDArray[np.int64]  # where they stand in the whole set
     dropped: int  # programs for which the whole set has no worlds
-    common: NDArray[np.bool_] | None  # whether all sets of the original test programs have it
+    common: NDArray[np.bool_] | None  # whether all sets of the programs of msr-test have it
 
 
 def _of_each(values: NDArray[np.generic], n: int) -> NDArray[np.int64]:
@@ -75,7 +75,7 @@ class TestSets:
         examples = whole.take(rows)
         common = None
         if name in self._same_programs:
-            common = np.isin(key_hashes(examples, DOMAIN), self._common)
+            common = np.isin(key_hashes(examples, DOMAIN.key), self._common)
         dropped = RECIPES[name].n - len(whole) if name in RECIPES else 0
         return TestSet(examples, rows, dropped, common)
 
@@ -90,7 +90,7 @@ class TestSets:
     @cached_property
     def _common(self) -> NDArray[np.uint64]:
         """Keys of the programs for which every set of them has worlds."""
-        keys = [key_hashes(self._whole(name), DOMAIN) for name in self._same_programs]
+        keys = [key_hashes(self._whole(name), DOMAIN.key) for name in self._same_programs]
         common = keys[0]
         for other in keys[1:]:
             common = np.intersect1d(common, other)

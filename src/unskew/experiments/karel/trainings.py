@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from unskew.domains.karel.recipes import RECIPES
 from unskew.errors import unknown
@@ -20,7 +20,7 @@ from unskew.models.karel import SynthesizerConfig
 from unskew.models.karel_mixture import Mixture
 from unskew.models.karel_run import RunConfig
 from unskew.models.karel_training import StepConfig, begun_with_differences
-from unskew.recipe import Recipe
+from unskew.recipe import Recipe, facts_of
 
 HEADLINE = ("baseline", "uniform")  # these are trained with several seeds
 # Models of narrow worlds: batches of a quarter, four times as many; a higher rate undoes the start.
@@ -44,7 +44,7 @@ class Training:
     @property
     def hash(self) -> str:
         """Sixteen digits that change when anything but the name does."""
-        facts = asdict(self) | {"model": self.model.facts(), "step": self.step.facts()}
+        facts = facts_of(self) | {"model": self.model.facts(), "step": self.step.facts()}
         if self.mixture is not None:
             facts["mixture"] = self.mixture.settings()
         del facts["name"]

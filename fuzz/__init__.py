@@ -1,0 +1,1 @@
+"""Fuzzing: damaged and hostile inputs for every reader, seeded and bounded; `make fuzz`."""

@@ -1,0 +1,92 @@
+"""Feeds every reader with damaged inputs: `make fuzz`; exit code 1 where a fault was found."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fuzz.machinery import Result, Target, fuzz, save
+
+FOUND = Path(__file__).parent / "found"
+
+
+def main() -> int:
+    from fuzz.targets import TARGETS  # not above: each process would import all of them
+
+    chosen = _arguments(TARGETS)
+    if chosen.again is not None:
+        return _again(chosen.again, TARGETS)
+    targets = [TARGETS[name] for name in chosen.only or TARGETS]
+    each = 60 * chosen.minutes * chosen.workers / len(targets)
+    shares = shared_inputs(targets, chosen.inputs)
+
+    def job(target: Target) -> Result:
+        until = time.monotonic() + each
+        result = fuzz(target, shares[target.name], chosen.seed, until=until)
+        print(_row(result), flush=True)
+        return result
+
+    print(f"{'target':<18}{'inputs':>10}{'refused':>10}{'read':>10}{'faults':>8}{'inputs/s':>10}")
+    with ThreadPoolExecutor(chosen.workers) as pool:
+        results = list(pool.map(job, targets))
+    _print_faults(results)
+    print(f"{sum(result.inputs for result in results):,} inputs, seed {chosen.seed}")
+    return 1 if any(result.faults for result in results) else 0
+
+
+def _arguments(targets: Mapping[str, Target]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    parser.add_argument("--inputs", type=int, default=2_000_000, help="over all targets together")
+    parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same inputs")
+    parser.add_argument("--only", action="append", choices=targets, help="a target; repeatable")
+    parser.add_argument("--minutes", type=float, default=9.0, help="all targets together")
+    parser.add_argument("--workers", type=int, default=2, help="targets at the same time")
+    parser.add_argument("--again", type=Path, metavar="FILE", help="read one saved input again")
+    return parser.parse_args()
+
+
+def shared_inputs(targets: list[Target], inputs: int) -> dict[str, int]:
+    """Share inputs among targets so that each takes about as long."""
+    total = sum(target.speed for target in targets)
+    return {target.name: -(-inputs * target.speed // total) for target in targets}
+
+
+def _row(result: Result) -> str:
+    faults = sum(result.times.values())
+    read = result.inputs - result.refused - faults
+    speed = result.inputs / result.seconds if result.seconds else 0
+    return (
+        f"{result.name:<18}{result.inputs:>10,}{result.refused:>10,}{max(0, read):>10,}"
+        f"{faults:>8,}{speed:>10,.0f}"
+    )
+
+
+def _print_faults(results: list[Result]) -> None:
+    for result in results:
+        for key, fault in sorted(result.faults.items()):
+            path = save(result.name, fault.data, FOUND)
+            print(f"\n{result.name}: {fault.kind} at {fault.where}, {result.times[key]:,} times")
+            print(f"  {fault.said}\n  python -m fuzz --again {path}")
+    if any(result.faults for result in results):
+        print()
+
+
+def _again(path: Path, targets: Mapping[str, Target]) -> int:
+    """Read one input in this process, so that a debugger sees what happens."""
+    name = path.name.rpartition("-")[0]
+    if name not in targets:
+        sys.exit(f"{path} is named after no target; the name begins with one and ends in -hash")
+    with TemporaryDirectory(prefix="fuzz-") as folder:
+        reader = targets[name].prepare(Path(folder))
+        reader.read(path.read_bytes())
+    print("read without an error")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

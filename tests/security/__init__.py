@@ -1,0 +1,1 @@
+"""What a stranger's data must not be able to do."""

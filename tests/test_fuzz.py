@@ -1,0 +1,62 @@
+"""Fuzzing: each reader on a few hundred inputs, and what the machinery makes of bad readers."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from fuzz.__main__ import main
+from fuzz.machinery import Fault, Target, fuzz, made_input, outcome, save
+from fuzz.targets import TARGETS
+from tests.planted_readers import endless, numbered
+from unskew.errors import UnskewError
+
+SEED = 35
+INPUTS = 200  # of a target that reads fast
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_reader_refuses_damaged_inputs_in_one_line(name, tmp_path):
+    target = TARGETS[name]
+    reader = target.prepare(tmp_path)
+    inputs = [made_input(target, reader, SEED, i) for i in range(min(INPUTS, target.speed // 5))]
+    found = [outcome(reader, data) for data in inputs]
+    assert [fault for fault in found if isinstance(fault, Fault)] == []
+    assert any(found) or name == "dataset-note"  # a note that was altered is a fault, no refusal
+
+
+def test_an_input_follows_from_the_seed_and_its_number(tmp_path):
+    target = TARGETS["karel-tokens"]
+    reader = target.prepare(tmp_path)
+    again = TARGETS["karel-tokens"].prepare(tmp_path)
+    first = [made_input(target, reader, 1, number) for number in range(20)]
+    assert first == [made_input(target, again, 1, number) for number in range(20)]
+    assert first != [made_input(target, again, 2, number) for number in range(20)]
+
+
+def test_faults_and_ends_of_the_process_are_reported_with_their_inputs():
+    target = Target("numbered", numbered, 1)
+    result = fuzz(target, 30, SEED)
+    found = {fault.kind: fault.data for fault in result.faults.values()}
+    assert found == {
+        "ValueError": b"\x01",
+        "ended by SIGSEGV": b"\x02",
+        "error of no words": b"\x04",
+        "MemoryError": b"\x05",
+    }
+    made = [made_input(target, numbered(Path()), SEED, number) for number in range(30)]
+    assert sum(result.times.values()) == sum(data in found.values() for data in made)
+    assert result.refused == made.count(b"\x03")
+
+
+def test_an_input_that_takes_too_long_is_reported():
+    result = fuzz(Target("endless", endless, 1), 1, SEED, hang_seconds=0.1)
+    (fault,) = result.faults.values()
+    assert (fault.kind, fault.data) == ("takes too long", b"forever")
+
+
+def test_a_saved_input_is_read_again(tmp_path, monkeypatch):
+    path = save("expressions", b"1+", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["fuzz", "--again", str(path)])
+    with pytest.raises(UnskewError, match=r"'1\+' has the end at column 3"):
+        main()
