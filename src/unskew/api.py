@@ -13,7 +13,7 @@ from unskew.batch import Batch
 from unskew.binning import in_bins, with_bins
 from unskew.errors import UnskewError, check_count
 from unskew.homogenizer import Health, Homogenizer, KeptBatches
-from unskew.names import column_variable, find_source, is_own, resolve
+from unskew.names import column_variable, find_source, resolve
 from unskew.recipe import Trust
 from unskew.repeating import warn_of_unrepeatable
 from unskew.salient import By, SalientVariable, joint, many_values
@@ -68,7 +68,7 @@ def homogenize(
     ``cost_limit``.
     """
     source = _source(draw, settings or {})
-    if is_own(source):
+    if source.is_own:
         warn_of_unrepeatable(source)
     variable = joint(resolve(by, source.domain))
     rng = stream(seed, source.name, "accept", 0)

@@ -16,7 +16,7 @@ from unskew.given import given_place, given_rows, given_size
 from unskew.homogenizer import Homogenizer, KeptBatches
 from unskew.inputs import check_inputs, contents_of, named_inputs, record_inputs
 from unskew.keys import excluded_by, restricted, without
-from unskew.names import is_own, recipe_source, recipe_variables
+from unskew.names import recipe_source, recipe_variables
 from unskew.parts import finished_part, make_part
 from unskew.recipe import Recipe
 from unskew.repeating import refuse_unrepeatable
@@ -111,7 +111,7 @@ def generate(
     source = recipe_source(recipe)
     if recipe.given and source.derive is None:
         raise UnskewError(f"{recipe.source} makes nothing of given examples; leave given out")
-    if is_own(source) and not recipe.given:
+    if source.is_own and not recipe.given:
         refuse_unrepeatable(source)
     if recipe.given and recipe.n > given_size(recipe.given):
         raise UnskewError(

@@ -122,11 +122,6 @@ def _refuse_code(names: Sequence[str]) -> None:
         )
 
 
-def is_own(source: Source) -> bool:
-    """Whether a source is a user's own, not one of the package."""
-    return ":" in source.name or source.domain is None
-
-
 def find_variables(
     names: Sequence[str], domain: Domain | None, columns: Sequence[str] | None = None
 ) -> list[SalientVariable]:

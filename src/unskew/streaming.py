@@ -21,7 +21,7 @@ from unskew.codebook import Codebook
 from unskew.errors import HealthWarning, UnskewError, check_count, check_range, check_whole
 from unskew.generation import make
 from unskew.keys import not_wanted, restricted
-from unskew.names import is_own, recipe_source, recipe_variables
+from unskew.names import recipe_source, recipe_variables
 from unskew.recipe import Recipe
 from unskew.repeating import refuse_unrepeatable
 from unskew.salient import describe, joint
@@ -69,7 +69,7 @@ class Stream(Iterator[Any]):
             )
         self.recipe, self.part, self.parts = recipe, part, parts
         source = recipe_source(recipe)
-        if is_own(source):
+        if source.is_own:
             refuse_unrepeatable(source)
         self._source = restricted(source, recipe, 0, make)
         self._pilot = _Pilot(recipe, pilot or pilot_of(recipe)) if recipe.homogenize else None
