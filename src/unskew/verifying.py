@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unskew.batch import Batch
 from unskew.dataset import read_parquet, recipe_of
 from unskew.domain import Domain, right_rows
-from unskew.errors import HealthWarning, UnskewError, one_line
+from unskew.errors import HealthWarning, RowError, UnskewError, one_line
 from unskew.generation import make
 from unskew.inputs import check_inputs, untrusted_inputs
 from unskew.inspecting import Verified, Whole, inspect_files
@@ -144,7 +144,7 @@ def _check_rows(
         return
     name = part.path.name
     try:
-        wrong = start + np.flatnonzero(~right_rows(batch, domain))
+        wrong = start + 1 + np.flatnonzero(~right_rows(batch, domain))  # rows count from 1
         found.checked += len(batch)
         if len(wrong):
             first = "it is" if len(wrong) == 1 else "the first is"
@@ -154,7 +154,11 @@ def _check_rows(
         for row in (row for row in sampled if start <= row < start + len(batch)):
             found.rechecked += 1
             if not domain.recheck(next(batch.slice(row - start, 1).examples())):
-                found.faults.append(f"{name}: row {row} comes out otherwise when worked out again")
+                found.faults.append(
+                    f"{name}: row {row + 1} comes out otherwise when worked out again"
+                )
+    except RowError as error:
+        found.faults.append(str(error.at(f"{name}: row {start + error.row + 1}")))
     except UnskewError as error:
         found.faults.append(f"{name}: {error}")
     except (Exception, SystemExit) as error:  # other columns or types, or a user's own check
