@@ -132,7 +132,7 @@ import os, signal, time
 from pathlib import Path
 import __main__
 
-in_worker = __main__.__spec__.name == "unskew.worker"
+in_worker = getattr(__main__.__spec__, "name", "") == "unskew.worker"
 
 """
 
@@ -424,9 +424,10 @@ def test_a_worker_that_is_stopped_in_a_kernel_ends_right_after_it(tmp_path, work
     os.mkfifo(tmp_path / "gate")
     process = worker_of(HERE + KERNEL, tmp_path)
     assert process.stderr.readline() == "here\n"
+    gate = os.open(tmp_path / "gate", os.O_RDWR)  # opened so, nobody has to wait for a reader
     process.terminate()
-    (tmp_path / "gate").write_text("")
     assert ended(process) == (STOPPED, "")
+    os.close(gate)
 
 
 WRITING = """

@@ -21,7 +21,7 @@ from unskew.parts import finished_part, make_part
 from unskew.recipe import Recipe
 from unskew.repeating import refuse_unrepeatable
 from unskew.salient import joint
-from unskew.store import Place, create_text, place, plain_errors, remove_stale
+from unskew.store import Place, check_contents, create_text, place, plain_errors, remove_stale
 from unskew.streams import stream
 from unskew.tally import Tally
 
@@ -120,6 +120,7 @@ def generate(
         )
     contents = contents_of(recipe)
     _claim(path, recipe)
+    check_contents(path)  # it may be a stranger's, and files are written into it
     record_inputs(path, contents)
     remove_stale(path)
     numbers = range(recipe.shards)

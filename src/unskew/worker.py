@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 
 from unskew.errors import HealthWarning, UnskewError
 from unskew.generation import run_part
+from unskew.processes import end_with_parent
 from unskew.recipe import Recipe
 from unskew.store import Place, place, remove_left
 
@@ -39,6 +40,7 @@ def main() -> None:
             return
         recipe, folder = Recipe.from_dict(task["recipe"]), place(task["folder"])
         signal.signal(signal.SIGTERM, lambda *_: end(folder))
+        end_with_parent(lambda: end(folder))
         try:
             for line in questions:
                 answers.write(json.dumps(answer(recipe, folder, int(line))) + "\n")

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from unskew.errors import UnskewError, check_whole
 from unskew.models.karel_feeder import arrays, receive
-from unskew.processes import PYTHON
+from unskew.processes import PYTHON, kill
 from unskew.recipe import Recipe
 from unskew.streaming import IN_VAIN, Stream, pilot_of
 
@@ -125,7 +125,7 @@ class Feed:
         """Stop the processes, and the threads that wait for them or for a place in a queue."""
         self._open = False
         for process in self._crew:
-            process.kill()
+            kill(process)
             process.wait()
         for reader, ready in zip(self._readers, self._queues, strict=True):
             ended(reader, ready)

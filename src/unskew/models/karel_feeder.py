@@ -22,9 +22,10 @@ from unskew.batch import Batch
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.domains.karel.world import BYTES
 from unskew.errors import HealthWarning, UnskewError
+from unskew.processes import end_with_parent
 from unskew.recipe import Recipe
 from unskew.streaming import Stream
-from unskew.worker import own_pipes
+from unskew.worker import leave, own_pipes
 
 HEADER = struct.Struct("<4q")  # rows, tokens of a program, pairs of worlds, bytes that follow
 
@@ -32,6 +33,7 @@ HEADER = struct.Struct("<4q")  # rows, tokens of a program, pairs of worlds, byt
 def main() -> None:
     """Serve one parent until it is gone."""
     asked, answered = own_pipes()
+    end_with_parent(leave)
     with (
         suppress(BrokenPipeError),
         os.fdopen(asked, "rb") as questions,

@@ -15,6 +15,7 @@ from typing import Any
 from unskew.errors import UnskewError
 from unskew.files import parse_json, plain_errors, write_bytes, write_text
 from unskew.recipe import facts_of
+from unskew.store import inside
 
 CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
 SAVE_SECONDS = 20.0  # a stop loses no more work than this
@@ -51,7 +52,8 @@ def claim(folder: Path, facts: Mapping[str, Any]) -> None:
 
 def settings(folder: Path) -> dict[str, Any]:
     """Return the settings of a run."""
-    path = folder / CONFIG
+    path = inside(folder, CONFIG)  # the run may be a stranger's, and so may a link in it
+    inside(folder, CHECKPOINT)
     if not path.is_file():
         raise UnskewError(f"{folder} is no run (no {CONFIG} in it); make one with unskew train")
     try:
