@@ -126,9 +126,20 @@ def test_two_generators_on_one_folder(whole, tmp_path):
     assert contents(folder) == whole[SMALL.hash]
 
 
+# The process that starts workers tries a sampler, too; what ends or waits is for workers alone.
+IN_WORKER = """
+import os, signal, time
+from pathlib import Path
+import __main__
+
+in_worker = getattr(__main__.__spec__, "name", "") == "unskew.worker"
+
+"""
+
+
 def test_a_worker_that_is_killed_is_told_of(tmp_path, monkeypatch):
     (tmp_path / "dying.py").write_text(
-        "import os, signal\ndef draw(rng):\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        IN_WORKER + "def draw(rng):\n    if in_worker: os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -153,7 +164,9 @@ def test_a_sampler_that_exits_does_not_end_the_command(tmp_path, workers):
         command(recipe, tmp_path / "made", workers), cwd=tmp_path, capture_output=True, text=True
     )
     assert run.returncode == 2
-    assert run.stderr.startswith("error: sampler 'leaving:draw' raised SystemExit: 0;")
+    assert run.stderr.startswith(
+        "error: sampler 'leaving:draw' raised SystemExit: 0 (leaving.py line 3);"
+    )
     assert run.stderr.count("\n") == 1
 
 
@@ -212,12 +225,10 @@ def test_a_worker_that_does_not_answer_is_not_waited_for(monkeypatch):
 
 
 HELD = """
-import os, time
-from pathlib import Path
-
 def draw(rng):
-    Path(f"drawing-{os.getpid()}").touch()
-    while not Path("go").exists():
+    if in_worker:
+        Path(f"drawing-{os.getpid()}").touch()
+    while in_worker and not Path("go").exists():
         time.sleep(0.01)
     return {"n": 1}
 """
@@ -225,7 +236,7 @@ def draw(rng):
 
 def test_workers_end_with_their_parent(tmp_path):
     """No process is left when the parent was killed: its workers make no part after this one."""
-    (tmp_path / "held.py").write_text(HELD)
+    (tmp_path / "held.py").write_text(IN_WORKER + HELD)
     recipe = Recipe("held:draw", 1_000, shard_size=1)
     process = subprocess.Popen(command(recipe, tmp_path / "made", 2), cwd=tmp_path)
     until(lambda: len(list(tmp_path.glob("drawing-*"))) == 2, process)
@@ -259,10 +270,25 @@ def test_notes_lie_apart_from_the_data(whole):
 # Stopping.
 
 
-def worker_of(code: str, folder: Path, source: str) -> subprocess.Popen:
+@pytest.fixture
+def worker_of():
+    """Start workers, and leave none behind: not even where a test fails."""
+    started = []
+
+    def start(code: str, folder: Path) -> subprocess.Popen:
+        started.append(started_worker(code, folder))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        ended(process)
+
+
+def started_worker(code: str, folder: Path) -> subprocess.Popen:
     """Start a worker in a folder, where its module is, and ask it for a part."""
     (folder / "own.py").write_text(code)
-    recipe = Recipe(source, 1_000)
+    recipe = Recipe("own:draw", 1_000)
     (folder / "recipe.json").write_text(recipe.to_json())
     process = subprocess.Popen(
         [sys.executable, "-m", "unskew.datasets.worker"], cwd=folder,
@@ -275,7 +301,7 @@ def worker_of(code: str, folder: Path, source: str) -> subprocess.Popen:
 
 def ended(process: subprocess.Popen) -> tuple[int, str]:
     """Wait for the end of a worker; return its exit code and what it said on stderr."""
-    errors = process.stderr.read()
+    errors = "" if process.stderr.closed else process.stderr.read()
     process.stdout.close()
     process.stderr.close()
     return process.wait(HANG), errors
@@ -283,7 +309,7 @@ def ended(process: subprocess.Popen) -> tuple[int, str]:
 
 # Each module says "here" and waits there for ever, but for a signal that ends the process.
 HERE = """
-import atexit, os, signal, sys, threading
+import atexit, ctypes, os, signal, sys, threading, time
 import numba
 import numpy as np
 
@@ -347,13 +373,13 @@ def draw(rng):
 
 @pytest.mark.parametrize("times", [3, pytest.param(30, marks=pytest.mark.long)])
 @pytest.mark.parametrize("place", PLACES)
-def test_a_worker_that_is_stopped_ends_wherever_it_is(place, times, tmp_path):
+def test_a_worker_that_is_stopped_ends_wherever_it_is(place, times, tmp_path, worker_of):
     """Where exceptions are swallowed, too: it ends at the first signal, without a word."""
     crew = []
     for number in range(times):
         folder = tmp_path / str(number)
         folder.mkdir()
-        crew.append(worker_of(HERE + PLACES[place], folder, "own:draw"))
+        crew.append(worker_of(HERE + PLACES[place], folder))
     for process in crew:
         assert process.stderr.readline() == "here\n"
         process.terminate()
@@ -366,35 +392,42 @@ def test_a_worker_that_is_stopped_ends_wherever_it_is(place, times, tmp_path):
 
 
 KERNEL = """
-@numba.njit(nogil=True)
-def spin(flag, turns):
-    while flag[0] == 0:
-        turns[0] += 1  # may be the flag's memory, so the compiler has to look at the flag again
+rest = ctypes.CDLL(None).sched_yield
+rest.argtypes, rest.restype = (), ctypes.c_int
 
-spin(np.ones(1), np.zeros(1))
+@numba.njit(nogil=True)
+def wait(flag):
+    while flag[1] == 0:
+        flag[0] = 1
+        rest()  # a call of which the compiler knows nothing, so it looks at the flag again
+
+wait(np.ones(2))
 
 def draw(rng):
-    flag = np.zeros(1)
+    flag = np.zeros(2)
 
     def release():
+        while flag[0] == 0:
+            time.sleep(0.01)
+        print("here", file=sys.stderr, flush=True)  # the kernel runs
         with open("gate"):  # waits until somebody opens it to write
-            flag[0] = 1
+            flag[1] = 1
 
     threading.Thread(target=release).start()
-    print("here", file=sys.stderr, flush=True)
-    spin(flag, np.zeros(1))
+    wait(flag)
     return {"n": 1}
 """
 
 
-def test_a_worker_that_is_stopped_in_a_kernel_ends_right_after_it(tmp_path):
+def test_a_worker_that_is_stopped_in_a_kernel_ends_right_after_it(tmp_path, worker_of):
     """Nothing of Python runs in it. The parent does not wait for it (see below)."""
     os.mkfifo(tmp_path / "gate")
-    process = worker_of(HERE + KERNEL, tmp_path, "own:draw")
+    process = worker_of(HERE + KERNEL, tmp_path)
     assert process.stderr.readline() == "here\n"
+    gate = os.open(tmp_path / "gate", os.O_RDWR)  # opened so, nobody has to wait for a reader
     process.terminate()
-    (tmp_path / "gate").write_text("")
     assert ended(process) == (STOPPED, "")
+    os.close(gate)
 
 
 WRITING = """
@@ -416,8 +449,8 @@ def draw(rng):
 """
 
 
-def test_a_worker_that_is_stopped_while_it_writes_leaves_nothing(tmp_path):
-    process = worker_of(WRITING, tmp_path, "own:draw")
+def test_a_worker_that_is_stopped_while_it_writes_leaves_nothing(tmp_path, worker_of):
+    process = worker_of(WRITING, tmp_path)
     assert process.stderr.readline() == "here\n"
     assert list(tmp_path.rglob("*.part"))
     process.terminate()

@@ -178,14 +178,14 @@ def test_half_a_character_is_shown_as_it_is_written_in_python(run):
     ("values", "missing"),
     [
         ([2**70, 0, -(2**65), 7], ()),
-        ([2**63, 2**63 + 1, 2**63 + 3], (2**63 + 2,)),
+        ([2**63, 2**63 + 1, 2**63 + 3] * 20, (2**63 + 2,)),
         ([2**64, 0, 2**65], ()),
         ([-5, 2**63 + 5, 2**63], ()),
     ],
 )
 def test_whole_numbers_beyond_64_bits_are_values(values, missing):
     found = unskew.audit([{"a": value} for value in values])
-    assert list(found.variables["a"].counts) == sorted(values)
+    assert list(found.variables["a"].counts) == sorted(set(values))
     assert found.variables["a"].missing == missing
     assert json.loads(json_text(found.to_dict()))["variables"]["a"]["n"] == len(values)
     assert "KL" in str(found)
@@ -460,7 +460,7 @@ def test_errors_in_ones_own_functions_say_where(own, run, args, expected):
 
 def test_verify_says_where_a_check_fails(own, run):
     generate(Recipe("mine:dice", 10), "d")
-    code, out, _ = run("verify", "d")
+    code, out, _ = run("verify", "d", "--trust")
     assert code == 1
     assert "rows cannot be checked (KeyError: 'checked' (mine.py line 46))" in out
 

@@ -465,7 +465,7 @@ def test_of_two_that_claim_a_name_ours_wins():
     ],
 )
 def test_other_columns_may_end_but_not_change(tmp_path, run, monkeypatch, late, message):
-    monkeypatch.setattr(targets, "_ROWS", 4)  # read at once
+    monkeypatch.setattr(targets, "ROWS", 4)  # read at once
     row = write_row(EXAMPLE)
     lines = [json.dumps({**row, "id": 1})] * 4 + [json.dumps({**row, **late})]
     (tmp_path / "x.jsonl").write_text("\n".join(lines))

@@ -102,7 +102,7 @@ def test_verify_checks_every_row(own):
     assert verify("made", trust=True).faults == []
     generate(Recipe("own_domain:lies", 200), "wrong")
     (fault,) = verify("wrong", trust=True).faults
-    assert fault.endswith(": 200 rows are wrong; the first is row 0")
+    assert fault.endswith(": 200 rows are wrong; the first is row 1")
 
 
 def test_the_card_says_why_a_variable_is_not_measured(own):

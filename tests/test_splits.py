@@ -252,8 +252,8 @@ def first_row_again(table: pa.Table) -> pa.Table:
     ("change", "honest", "message"),
     [
         (lambda table: table.slice(1), False, "is not what its checksum says"),
-        (wrong_outputs, True, "1 row is wrong; it is row 3"),
-        (no_program, True, "row 5: 'jump' is no token"),
+        (wrong_outputs, True, "1 row is wrong; it is row 4"),
+        (no_program, True, "row 6: 'jump' is no token"),
         (another_column, True, "columns"),
     ],
 )
@@ -312,7 +312,7 @@ def test_the_slow_way_finds_what_the_fast_way_let_through(tmp_path, monkeypatch)
     monkeypatch.setattr("unskew.datasets.verify.recipe_domain", lambda name: patched)
     faults = verify(dataset.folder).faults
     other_note, other_rows = altered(name)
-    slow = f"{name}: row 3 comes out otherwise when worked out again"
+    slow = f"{name}: row 4 comes out otherwise when worked out again"
     assert faults == [other_note, slow, other_rows]
 
 

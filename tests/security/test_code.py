@@ -221,3 +221,29 @@ def test_whom_a_recipe_trusts_is_no_part_of_what_it_is():
         assert recipe == Recipe("evil:draw", 10)
         assert recipe.hash == Recipe("evil:draw", 10).hash
         assert "trusted" not in recipe.to_json()
+
+
+def test_a_column_that_is_called_like_code_is_a_column(run, stranger):
+    Path("x.jsonl").write_text('{"evil:x": 1}\n{"evil:x": 2}\n')
+    code, out, _ = run("audit", "x.jsonl", "--by", "evil:x")
+    assert code == 0
+    assert "evil:x" in out
+    assert not MARK.exists()
+
+
+def test_the_current_folder_is_not_searched_after_the_import(run, stranger):
+    """A library that is not installed must not be found among a stranger's files later on."""
+    Path("own.py").write_text("def length(row):\n    return 1\n")
+    before = list(sys.path)
+    assert run("audit", "made", "--by", "own:length")[0] == 0
+    assert sys.path == before
+    sys.modules.pop("own", None)
+
+
+def test_verify_prints_no_line_that_a_recipe_made_up(run, stranger):
+    altered = json.loads((stranger / "recipe.json").read_text())
+    altered["source"] = "x\n\nno fault found\nevil:draw"
+    (stranger / "recipe.json").write_text(json.dumps(altered))
+    code, out, _ = run("verify", "made")
+    assert code == 1
+    assert "no fault found" not in out.splitlines()

@@ -133,3 +133,43 @@ def test_names_that_stay_inside_are_taken(made):
     assert inside(made, "data/./train-00000-of-00002.parquet") == made / PART
     with pytest.raises(UnskewError, match="which is not in it"):
         inside(made, "..")
+
+
+def test_a_name_that_arrow_would_read_as_an_address_is_refused(run, made, monkeypatch):
+    """A path that is not there would be taken for an address, and followed."""
+    secret = Path("elsewhere/s.parquet").resolve()
+    name_the_first_part(f"file:{secret}")
+    monkeypatch.chdir(made)
+    for args in (("show", "."), ("audit", "."), ("convert", ".", "../out.jsonl")):
+        code, out, err = run(*args)
+        assert (code, out) == (2, ""), args
+        assert "which is not in it" in err
+
+
+@pytest.mark.parametrize("where", ["data", ".unskew"])
+def test_nothing_is_written_through_a_link_either(run, made, where):
+    Path("victim").mkdir()
+    shutil.rmtree(made / where)
+    (made / where).symlink_to(Path("victim").resolve())
+    code, _, err = run("generate", "made/recipe.json", "-o", "made")
+    assert code == 2
+    assert "a link out of made" in err
+    assert list(Path("victim").iterdir()) == []
+
+
+def test_a_pipe_in_place_of_a_part_is_not_written_or_waited_for(run, made):
+    (made / PART).unlink()
+    os.mkfifo(made / PART)
+    code, _, err = run("generate", "made/recipe.json", "-o", "made")
+    assert code == 2
+    assert "neither a file nor a folder" in err
+
+
+@pytest.mark.parametrize("name", ["config.json", "checkpoint.safetensors"])
+def test_the_folder_of_a_run_is_not_left(run, made, name):
+    assert run("train", "made", "-o", "run", "--steps", 1, "--hidden", 2)[0] == 0
+    (Path("run") / name).rename(Path("elsewhere") / name)
+    (Path("run") / name).symlink_to((Path("elsewhere") / name).resolve())
+    code, _, err = run("evaluate", "run", "made")
+    assert code == 2
+    assert "a link out of run" in err

@@ -2,7 +2,11 @@
 
 import ast
 import json
+import os
+import pty
 import re
+import subprocess
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -163,3 +167,32 @@ def test_the_command_line_prints_in_one_place():
             if isinstance(node, ast.Call):
                 name = ast.unparse(node.func)
                 assert name not in ("print", "typer.echo", "typer.secho", "rich.print"), path
+
+
+@pytest.mark.parametrize("attack", SEEN.values(), ids=SEEN)
+def test_an_error_in_python_steers_nothing(folder, attack):
+    with pytest.raises(unskew.UnskewError) as caught:
+        unskew.audit([{attack: 1}], by="nothing")
+    assert steering(str(caught.value)) == []
+
+
+def test_a_progress_bar_steers_nothing():
+    """It is drawn in a terminal only: here one of its own."""
+    code = (
+        "from unskew.cli.progress import progress\n"
+        "with progress('x\\x1b]0;PWN\\x07', 10) as advance:\n"
+        "    advance(5, 'y\\x1b]0;PWN\\x07')\n"
+    )
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=theirs, stdin=theirs)
+    os.close(theirs)
+    said = b""
+    try:
+        while more := os.read(ours, 4096):
+            said += more
+    except OSError:  # the other end was closed
+        pass
+    assert process.wait() == 0
+    assert b"PWN" in said
+    assert b"\x1b]0;" not in said
+    os.close(ours)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.balance.codebook import Codebook
-from unskew.core.errors import UnskewError
+from unskew.core.errors import RowError, UnskewError
 from unskew.core.rowhash import row_hashes
 from unskew.core.tally import plain
 from unskew.core.variable import interval_labels
@@ -258,7 +258,10 @@ class Auditor:
         for i, (variable, codebook) in enumerate(
             zip(self._variables, self._codebooks, strict=True)
         ):
-            codes = codebook.encode(variable.measure(batch))
+            try:
+                codes = codebook.encode(variable.measure(batch))
+            except RowError as error:  # which counts the rows of its batch
+                raise RowError(self.n + error.row, error.said) from error
             counts = np.bincount(codes, minlength=len(codebook.values))
             counts[: len(self._counts[i])] += self._counts[i]
             self._counts[i] = counts

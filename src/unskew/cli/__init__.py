@@ -67,9 +67,11 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", HealthWarning)
-    stops = []
+    stops: list[int] = []
 
     def stop(number: int, _: object) -> None:
+        if stops:  # the first was lost, perhaps in a function of the user that catches everything
+            os._exit(130)
         stops.append(number)
         raise _Stopped
 
@@ -77,7 +79,6 @@ def main() -> None:
     try:
         result = app(standalone_mode=False)
         sys.stdout.flush()
-        sys.exit(result if isinstance(result, int) else 0)
     except UnskewError as error:
         _fail(str(error))
     except _USAGE_ERROR as error:
@@ -93,9 +94,10 @@ def main() -> None:
     except SystemExit as end:  # click and rich turn a closed pipe into an exit of their own
         if isinstance(end.__context__, BrokenPipeError):
             _unread()
-        raise
+        _fail(f"the command was ended by {end!r} in code that it ran; take the exit out of it")
     finally:
         signal.signal(signal.SIGINT, before)
+    sys.exit(result if isinstance(result, int) else 0)
 
 
 def _usage(error: Any) -> str:

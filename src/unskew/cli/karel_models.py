@@ -125,6 +125,7 @@ def _refuse_of_streams(options: TrainOptions) -> None:
     """Refuse what is said of streams where there is none: it would be ignored."""
     given = {
         "set": options.settings,
+        "trust": options.trust,
         "homogenize": options.homogenize,
         "share": options.shares,
         "reuse": options.reuse is not None,

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from unskew.cli.printing import echo
+from unskew.core.visible import visible
 
 FIRST_LINE, NEXT_LINES = 2.0, 10.0  # seconds before the first plain line, and between lines
 
@@ -59,10 +60,10 @@ def _bar(label: str, total: int | None) -> Iterator[Advance]:
         TextColumn("{task.fields[note]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=total, note="")
+        task = bar.add_task(visible(label), total=total, note="")
 
         def advance(more: int, note: str = "") -> None:
-            bar.update(task, advance=more, note=note)
+            bar.update(task, advance=more, note=visible(note))
 
         yield advance
 

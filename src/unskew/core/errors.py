@@ -7,6 +7,8 @@ from difflib import get_close_matches
 from numbers import Real
 from reprlib import Repr
 
+from unskew.core.visible import visible
+
 MOST_NAMES = 40  # that an error lists
 LONGEST, LAST = 2000, 500  # characters of an error, and of its end where the middle is left out
 MOST_TEXT = 200  # characters of a text or number within a value that an error names
@@ -21,8 +23,8 @@ class UnskewError(Exception):
 
 
 def one_line(text: str) -> str:
-    """Return a text without line breaks, and without its middle where it is very long."""
-    text = text.replace("\r", "\\r").replace("\n", "\\n")
+    """Return a text that steers no terminal, without line breaks and, if it is long, its middle."""
+    text = visible(text.replace("\r", "\\r").replace("\n", "\\n"))
     if len(text) <= LONGEST:
         return text
     return f"{text[: LONGEST - LAST]} … {text[-LAST:]}"  # the next step is at the end

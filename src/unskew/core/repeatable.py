@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 
 import numpy as np
 
@@ -44,7 +48,25 @@ def _repeats(source: Source, examples: int) -> bool:
     The generators are used for nothing else. The first difference ends it.
     """
     left, right = (stream(0, source.name, "repeats") for _ in range(2))
-    return all(_next(source, left) == _next(source, right) for _ in range(examples))
+    with _stdout_to_stderr():
+        return all(_next(source, left) == _next(source, right) for _ in range(examples))
+
+
+@contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
+    """Send what a tried sampler prints to stderr: stdout is for the result of the command."""
+    try:
+        kept = os.dup(1)
+    except OSError:  # it is closed, so nothing can be printed on it
+        yield
+        return
+    try:
+        os.dup2(2, 1)  # for what writes to the descriptor, such as another process
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _next(source: Source, rng: np.random.Generator) -> list[str]:

@@ -39,6 +39,11 @@ class Source:
     derive: Callable[[np.random.Generator, Batch], tuple[Batch, Counter[str]]] | None = None
     domain: Domain | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a user's own source, not one of the package."""
+        return ":" in self.name or self.domain is None
+
 
 def plain_source(draw: Callable[[np.random.Generator], Any], name: str | None = None) -> Source:
     """Wrap a plain function ``draw(rng) -> example`` as a source."""

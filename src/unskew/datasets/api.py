@@ -19,7 +19,7 @@ from unskew.core.rng import stream
 from unskew.core.source import Source, own_source
 from unskew.core.tally import Tally
 from unskew.core.variable import By, SalientVariable, joint, many_values
-from unskew.io.lookup import column_variable, find_source, is_own, resolve
+from unskew.io.lookup import column_variable, find_source, resolve
 from unskew.io.target import Target, column_names, open_target
 
 DEFAULT_N = 100_000  # examples of what is endless
@@ -68,7 +68,7 @@ def homogenize(
     ``cost_limit``.
     """
     source = _source(draw, settings or {})
-    if is_own(source):
+    if source.is_own:
         warn_of_unrepeatable(source)
     variable = joint(resolve(by, source.domain))
     rng = stream(seed, source.name, "accept", 0)

@@ -11,7 +11,6 @@ import os
 import queue
 import socket
 import subprocess
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +19,7 @@ from itertools import islice
 from typing import IO, Any, TypeAlias
 
 from unskew.core.errors import HealthWarning, UnskewError, check_count, is_new
-from unskew.core.processes import PYTHON
+from unskew.core.processes import PYTHON, kill
 from unskew.core.recipe import Recipe
 from unskew.io.location import Place, place, remove_left
 
@@ -44,8 +43,10 @@ def processes(workers: int) -> Engine:
         try:
             yield from _numbers((done.get() for _ in indices), set())
         finally:
-            _kill(*crew)
-            remove_left(folder, {worker.pid for worker in crew})
+            try:
+                _kill(*crew)
+            finally:  # an interrupt may come while they are ended
+                remove_left(folder, {worker.pid for worker in crew})
 
     return run
 
@@ -155,7 +156,7 @@ def _try(address: str) -> None:
     """
     code = "import ray, sys; ray.init(sys.argv[1], log_to_driver=False, logging_level='ERROR')"
     process = subprocess.Popen(  # noqa: S603 - the address is no code, and goes to no shell
-        [sys.executable, "-c", code, address],
+        [*PYTHON, "-c", code, address],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -222,7 +223,7 @@ def _kill(*workers: subprocess.Popen[str]) -> None:
     process, so it can be found and removed by whoever ended that process.
     """
     for worker in workers:
-        worker.kill()
+        kill(worker)
     for worker in workers:
         worker.wait()
         for pipe in (worker.stdin, worker.stdout, worker.stderr):

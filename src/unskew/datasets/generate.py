@@ -21,8 +21,8 @@ from unskew.datasets.inputs import check_inputs, contents_of, named_inputs, reco
 from unskew.datasets.part import finished_part, make_part
 from unskew.datasets.splits import excluded_by, restricted, without
 from unskew.io.dataset import RECIPE, Dataset
-from unskew.io.location import Place, create_text, place, plain_errors, remove_stale
-from unskew.io.lookup import is_own, recipe_source, recipe_variables
+from unskew.io.location import Place, check_contents, create_text, place, plain_errors, remove_stale
+from unskew.io.lookup import recipe_source, recipe_variables
 
 if TYPE_CHECKING:
     from unskew.core.batch import Batch
@@ -111,7 +111,7 @@ def generate(
     source = recipe_source(recipe)
     if recipe.given and source.derive is None:
         raise UnskewError(f"{recipe.source} makes nothing of given examples; leave given out")
-    if is_own(source) and not recipe.given:
+    if source.is_own and not recipe.given:
         refuse_unrepeatable(source)
     if recipe.given and recipe.n > given_size(recipe.given):
         raise UnskewError(
@@ -120,6 +120,7 @@ def generate(
         )
     contents = contents_of(recipe)
     _claim(path, recipe)
+    check_contents(path)  # it may be a stranger's, and files are written into it
     record_inputs(path, contents)
     remove_stale(path)
     numbers = range(recipe.shards)

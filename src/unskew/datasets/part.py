@@ -66,7 +66,10 @@ class Part:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Part:
-        """Read what ``to_dict`` wrote."""
+        """Read what ``to_dict`` wrote; raise ``TypeError`` for what it cannot have written."""
+        for rows in data["values"].values():
+            if not all(len(row) == 2 and type(row[1]) is int for row in rows):
+                raise TypeError(f"values are {rows!r}")
         return cls(
             data["file"],
             data["rows"],
@@ -155,9 +158,18 @@ def read_note(folder: Place, name: str) -> Part | None:
     """Return what the note of a part says; None where there is none, or it was altered."""
     try:
         said = parse_json(inside(folder, note_name(name)).read_text(encoding="utf-8"))
-        digest = said.pop("digest")
-        return Part.from_dict(said) if digest == _digest(said) else None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, UnskewError):
+        if said.pop("digest") != _digest(said):
+            return None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None
+    try:
+        return Part.from_dict(said)
+    except (
+        LookupError,
+        TypeError,
+        AttributeError,
+        UnskewError,
+    ):  # somebody wrote a right digest of wrong counts
         return None
 
 
@@ -167,7 +179,7 @@ def read_footer(path: Place) -> Footer:
         try:
             facts = parse_json(file.metadata.metadata[_META])
             recipe, shard = str(facts["recipe"]), int(facts["shard"])
-        except (ValueError, LookupError, TypeError):  # written by something else
+        except (ValueError, LookupError, TypeError, OverflowError):  # written by something else
             recipe, shard = "", -1
         return Footer(recipe, shard, file.metadata.num_rows, file.schema_arrow.remove_metadata())
 

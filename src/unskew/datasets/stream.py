@@ -26,7 +26,7 @@ from unskew.core.rng import stream as generator
 from unskew.core.variable import describe, joint
 from unskew.datasets.generate import make
 from unskew.datasets.splits import not_wanted, restricted
-from unskew.io.lookup import is_own, recipe_source, recipe_variables
+from unskew.io.lookup import recipe_source, recipe_variables
 
 BLOCK = 1024  # examples drawn at a time
 PILOT = 65_536  # examples whose frequencies decide what homogenizing keeps
@@ -69,7 +69,7 @@ class Stream(Iterator[Any]):
             )
         self.recipe, self.part, self.parts = recipe, part, parts
         source = recipe_source(recipe)
-        if is_own(source):
+        if source.is_own:
             refuse_unrepeatable(source)
         self._source = restricted(source, recipe, 0, make)
         self._pilot = _Pilot(recipe, pilot or pilot_of(recipe)) if recipe.homogenize else None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.domain import Domain, right_rows
-from unskew.core.errors import HealthWarning, UnskewError, one_line
+from unskew.core.errors import HealthWarning, RowError, UnskewError, one_line
 from unskew.core.recipe import Recipe, Trust, trusted_names
 from unskew.core.rng import stream
 from unskew.core.rowhash import row_hashes
@@ -76,7 +76,11 @@ def verify(
         _check_keys(recipe, keys, found)
         for name in others:
             _check_leak(name, key_of(recipe), keys, found)
-    found.faults[:] = map(one_line, found.faults)  # a manifest may name any file
+    elif against:  # what tells examples apart is not known here: whole rows are compared
+        for name in against:
+            _check_leak(name, "", keys, found)
+    for said in (found.faults, found.skipped):
+        said[:] = map(one_line, said)  # a recipe and a manifest may name anything
     return found
 
 
@@ -144,7 +148,7 @@ def _check_rows(
         return
     name = part.path.name
     try:
-        wrong = start + np.flatnonzero(~right_rows(batch, domain))
+        wrong = start + 1 + np.flatnonzero(~right_rows(batch, domain))  # rows count from 1
         found.checked += len(batch)
         if len(wrong):
             first = "it is" if len(wrong) == 1 else "the first is"
@@ -154,7 +158,11 @@ def _check_rows(
         for row in (row for row in sampled if start <= row < start + len(batch)):
             found.rechecked += 1
             if not domain.recheck(next(batch.slice(row - start, 1).examples())):
-                found.faults.append(f"{name}: row {row} comes out otherwise when worked out again")
+                found.faults.append(
+                    f"{name}: row {row + 1} comes out otherwise when worked out again"
+                )
+    except RowError as error:
+        found.faults.append(str(error.at(f"{name}: row {start + error.row + 1}")))
     except UnskewError as error:
         found.faults.append(f"{name}: {error}")
     except (Exception, SystemExit) as error:  # other columns or types, or a user's own check

@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.processes import end_with_parent
 from unskew.core.recipe import Recipe
 from unskew.datasets.generate import run_part
 from unskew.io.location import Place, place, remove_left
@@ -39,6 +40,7 @@ def main() -> None:
             return
         recipe, folder = Recipe.from_dict(task["recipe"]), place(task["folder"])
         signal.signal(signal.SIGTERM, lambda *_: end(folder))
+        end_with_parent(lambda: end(folder))
         try:
             for line in questions:
                 answers.write(json.dumps(answer(recipe, folder, int(line))) + "\n")

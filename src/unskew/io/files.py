@@ -36,11 +36,11 @@ def _machine() -> str:
 
 def remove_left(folder: Path, processes: Collection[int]) -> None:
     """Remove what these processes of this machine left half-written below a folder."""
-    with suppress(OSError):  # another run removed it, or it is not ours to remove
-        for path in folder.rglob(".*.part"):
-            left = LEFT.fullmatch(path.name)
-            if left and left["machine"] == _machine() and int(left["process"]) in processes:
-                path.unlink(missing_ok=True)
+    for path in folder.rglob(".*.part"):
+        left = LEFT.fullmatch(path.name)
+        if left and left["machine"] == _machine() and int(left["process"]) in processes:
+            with suppress(OSError):  # another run removed it, or it is not ours to remove
+                path.unlink()
 
 
 def remove_stale(folder: Path) -> None:

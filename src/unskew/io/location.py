@@ -131,7 +131,7 @@ def inside(folder: Place, name: object) -> Place:
     What names it may be a stranger's, and so may be a link in the folder.
     """
     parts = PurePosixPath(name).parts if isinstance(name, str) else ()
-    if not parts or parts[0].startswith("/") or ".." in parts or "\\" in str(name):
+    if not parts or parts[0].startswith("/") or ".." in parts or set(str(name)) & set("\\:"):
         raise UnskewError(f"{folder} names the file {name!r}, which is not in it; do not use it")
     path = folder / str(name)
     check_inside(folder, path)
@@ -154,6 +154,13 @@ def check_inside(folder: Place, path: Place) -> None:
         )
     if special:  # a pipe would be waited for
         raise UnskewError(f"{path} is neither a file nor a folder; remove it")
+
+
+def check_contents(folder: Place) -> None:
+    """Refuse a folder in which a link leads out, or a name is neither a file nor a folder."""
+    if isinstance(folder, Path):
+        for path in folder.rglob("*"):
+            check_inside(folder, path)
 
 
 def write_bytes(path: Place, data: bytes) -> None:
@@ -242,10 +249,12 @@ def known_sha256(path: Place, _: tuple[int, int]) -> str:
 def parquet_file(path: Place) -> Any:
     """Open a Parquet file."""
     import pyarrow.parquet as pq
+    from pyarrow import fs
 
     if isinstance(path, ObjectPath):
         return pq.ParquetFile(path.key, filesystem=path.files, pre_buffer=True)
-    return pq.ParquetFile(path)
+    # The file system is named, or Arrow would read a path that is not there as an address.
+    return pq.ParquetFile(str(path), filesystem=fs.LocalFileSystem())
 
 
 @contextmanager

@@ -122,11 +122,6 @@ def _refuse_code(names: Sequence[str]) -> None:
         )
 
 
-def is_own(source: Source) -> bool:
-    """Whether a source is a user's own, not one of the package."""
-    return ":" in source.name or source.domain is None
-
-
 def find_variables(
     names: Sequence[str], domain: Domain | None, columns: Sequence[str] | None = None
 ) -> list[SalientVariable]:
@@ -141,15 +136,15 @@ def find_variable(
 
     Where there is neither a domain nor a table, it is a key of examples that are dicts.
     """
+    if domain is not None and name in domain.variables:
+        return domain.variable(name)
+    if columns is not None and name in columns:  # also where a column is called like code
+        return column_variable(name)
     if ":" in name:
         return as_variable(find_object(name), name)
     if domain is None and columns is None:
         return column_variable(name, known=False)
     columns = columns or ()
-    if domain is not None and name in domain.variables:
-        return domain.variable(name)
-    if name in columns:
-        return column_variable(name)
     other, slash, variable = name.partition("/")
     if slash and other in domain_names():
         return load_domain(other).variable(variable)
@@ -218,12 +213,11 @@ def _own_domain(name: str) -> Domain | None:
 def _own_module(name: str) -> ModuleType:
     """Import the module of ``my_module:name``, from the current folder too.
 
-    The current folder may be full of a stranger's files, and libraries are imported later on as
-    well. So it comes last: no file in it takes the place of a library.
+    The current folder may be full of a stranger's files, so it comes last, and only while the
+    module is imported: no file in it takes the place of a library that is imported later.
     """
-    if "" not in sys.path:
-        sys.path.append("")
     path = name.partition(":")[0]
+    sys.path.append("")
     try:
         module = importlib.import_module(path)
     except ModuleNotFoundError as error:
@@ -234,6 +228,10 @@ def _own_module(name: str) -> ModuleType:
         raise UnskewError(
             f"{name!r}: {type(error).__name__} on import: {error}; make it importable"
         ) from error
+    finally:  # the last one: the module may have changed the list, and Python's own entry stays
+        sys.path.reverse()
+        sys.path.remove("")
+        sys.path.reverse()
     _check_not_hidden(name, path.partition(".")[0])
     return module
 

@@ -37,7 +37,6 @@ from unskew.io.lookup import (
     built_in_domain,
     find_source,
     find_table,
-    is_own,
     recipe_domain,
     source_names,
 )
@@ -120,7 +119,7 @@ def _open_source(source: Source, seed: int) -> Target:
     dropped: Counter[str] = Counter()
 
     def read(n: int | None) -> Iterator[Batch]:
-        if is_own(source):
+        if source.is_own:
             warn_of_unrepeatable(source)
         rng = stream(seed, source.name, "audit")
         left = ENDLESS if n is None else n

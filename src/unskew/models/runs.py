@@ -16,6 +16,7 @@ from unskew.core.errors import UnskewError
 from unskew.core.json_text import parse_json
 from unskew.core.recipe import facts_of
 from unskew.io.files import plain_errors, write_bytes, write_text
+from unskew.io.location import inside
 
 CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
 SAVE_SECONDS = 20.0  # a stop loses no more work than this
@@ -52,7 +53,8 @@ def claim(folder: Path, facts: Mapping[str, Any]) -> None:
 
 def settings(folder: Path) -> dict[str, Any]:
     """Return the settings of a run."""
-    path = folder / CONFIG
+    path = inside(folder, CONFIG)  # the run may be a stranger's, and so may a link in it
+    inside(folder, CHECKPOINT)
     if not path.is_file():
         raise UnskewError(f"{folder} is no run (no {CONFIG} in it); make one with unskew train")
     try:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError, check_whole
-from unskew.core.processes import PYTHON
+from unskew.core.processes import PYTHON, kill
 from unskew.core.recipe import Recipe
 from unskew.datasets.stream import IN_VAIN, Stream, pilot_of
 from unskew.models.karel.data.feeder import arrays, receive
@@ -125,7 +125,7 @@ class Feed:
         """Stop the processes, and the threads that wait for them or for a place in a queue."""
         self._open = False
         for process in self._crew:
-            process.kill()
+            kill(process)
             process.wait()
         for reader, ready in zip(self._readers, self._queues, strict=True):
             ended(reader, ready)

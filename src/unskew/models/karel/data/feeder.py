@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.processes import end_with_parent
 from unskew.core.recipe import Recipe
 from unskew.datasets.stream import Stream
-from unskew.datasets.worker import own_pipes
+from unskew.datasets.worker import leave, own_pipes
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.domains.karel.world import BYTES
 
@@ -32,6 +33,7 @@ HEADER = struct.Struct("<4q")  # rows, tokens of a program, pairs of worlds, byt
 def main() -> None:
     """Serve one parent until it is gone."""
     asked, answered = own_pipes()
+    end_with_parent(leave)
     with (
         suppress(BrokenPipeError),
         os.fdopen(asked, "rb") as questions,
