@@ -18,6 +18,7 @@ PAGES = (
     "docs/design.md",
     "docs/karel.md",
     "docs/reasoning-gym.md",
+    "docs/reproduction-tables.md",
     "docs/reproduction.md",
     "docs/synthesizer.md",
     "docs/theory.md",
@@ -87,8 +88,9 @@ def _cuda(result: dict[str, Any]) -> str:
     pairs = result["settings"]["pairs"]
     hardware = result["provenance"]["hardware"]
     return "\n".join(rows) + (
-        f"\n\n{pairs:,} pairs a case, median of {result['settings']['repeats']}, on {hardware}; "
-        f"{wrong} results differ from the CPU's (`results/karel_cuda.json`)."
+        f"\n\nEach case has {pairs:,} pairs; the number is the median of "
+        f"{result['settings']['repeats']} runs on {hardware}. {wrong} results differ from those of "
+        f"the CPU (`results/karel_cuda.json`)."
     )
 
 
@@ -97,11 +99,11 @@ def _gym_skew(result: dict[str, Any]) -> str:
     sides = (result["library"], result["ours"])
     lines = {
         "`gcd`: the answer is 2": [_percent(side["gcd"]["two_share"]) for side in sides],
-        "`gcd`: its three commonest answers": [
+        "`gcd`: its three most frequent answers": [
             _percent(side["gcd"]["top_three_share"]) for side in sides
         ],
         "`lcm`: distinct questions": [f"{side['lcm']['distinct_questions']:,}" for side in sides],
-        f"`gcd`: distinct questions of an endless stream's {result['settings']['stream']:,}": [
+        f"`gcd`: distinct questions in {result['settings']['stream']:,} of an endless stream": [
             f"{side['stream_distinct']:,}" for side in sides
         ],
         f"`gcd`: questions that seeds 42 and 43 share, of {result['settings']['neighbours']}": [
@@ -117,10 +119,10 @@ def _gym_gcd(result: dict[str, Any]) -> str:
     columns = {"as it is": result["ours"]["gcd"]}
     columns |= {f"ε = {epsilon}": case for epsilon, case in result["gcd"].items()}
     lines: dict[str, list[str]] = {
-        "commonest answer": [
+        "most frequent answer": [
             f"{c['commonest']}: {_percent(c['commonest_share'])}" for c in columns.values()
         ],
-        "three commonest": [_percent(c["top_three_share"]) for c in columns.values()],
+        "three most frequent": [_percent(c["top_three_share"]) for c in columns.values()],
         "answers above 10": [_percent(c["answers_above_10"]) for c in columns.values()],
         "different answers": [f"{c['distinct_answers']}" for c in columns.values()],
         "questions that repeat": [
@@ -136,11 +138,11 @@ def _gym_summary(result: dict[str, Any]) -> str:
     """One task of the library, as it is and homogenized, in a sentence."""
     before, (epsilon, after) = result["ours"]["gcd"], next(iter(result["gcd"].items()))
     return (
-        f"Of {before['rows']:,} `gcd` tasks {_percent(before['commonest_share'])} have the answer "
-        f"{before['commonest']}, and {_percent(before['answers_above_10'])} an answer above 10. "
-        f"Homogenized by the answer (ε = {epsilon}), {_percent(after['commonest_share'])} and "
-        f"{_percent(after['answers_above_10'])} have, at {after['cost']:.1f} draws for each one "
-        f"kept."
+        f"{_percent(before['commonest_share'])} of {before['rows']:,} `gcd` tasks have the answer "
+        f"{before['commonest']}, and {_percent(before['answers_above_10'])} have an answer above "
+        f"10. After homogenizing by the answer (ε = {epsilon}), the shares are "
+        f"{_percent(after['commonest_share'])} and {_percent(after['answers_above_10'])}. This "
+        f"costs {after['cost']:.1f} draws for each kept example."
     )
 
 
@@ -224,10 +226,11 @@ def _provenance(result: dict[str, Any]) -> str:
     settings, source = result["settings"], result["provenance"]
     train = settings["train"]
     return (
-        f"{len(result['seeds'])} seeds; {settings['examples']:,} examples a training set; "
-        f"{settings['hidden']} units; {train['steps']:,} steps of {train['batch']}, Adam at "
-        f"{train['rate']:g}; {settings['test']:,} test expressions from each of the four sources; "
-        f"{source['hardware']}; {result['seconds']:.0f} s for everything."
+        f"Settings: {len(result['seeds'])} seeds; {settings['examples']:,} examples in a training "
+        f"set; an LSTM of {settings['hidden']} units; {train['steps']:,} steps with batches of "
+        f"{train['batch']}; Adam with a learning rate of {train['rate']:g}; {settings['test']:,} "
+        f"test expressions from each of the four sources. Everything took "
+        f"{result['seconds']:.0f} s on {source['hardware']}."
     )
 
 

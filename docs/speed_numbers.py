@@ -38,8 +38,10 @@ def _speed(speed: dict[str, Any]) -> str:
         "Calculator expressions drawn, printed, evaluated": _two(calculator, "drawn"),
         "… and all five variables measured": f"{_two(calculator, 'measured')}; "
         f"{min(times):.0f} to {max(times):.0f} times plain Python",
-        "acceptance step (count, decide; not measuring)": f"{_mean(steps, 'acceptance'):.1f} ns a "
-        f"draw: {min(shares):.0f} to {max(shares):.0f} % of the drawing",
+        "acceptance step (counting and deciding, without measuring)": (
+            f"{_mean(steps, 'acceptance'):.1f} ns a draw: {min(shares):.0f} to "
+            f"{max(shares):.0f} % of the time of drawing"
+        ),
         "Karel runs": f"{_millions(karel['ticks'])} M ticks/s, {_millions(karel['runs'])} M short "
         f"runs/s ([on a GPU](karel.md#running) {_on_gpu():.0f} G ticks/s of random pairs)",
         "Karel examples of six worlds": f"{_range(sources['karel/msr']['rate'])}/s like the "
@@ -66,17 +68,17 @@ def _two(calculator: dict[str, Any], what: str) -> str:
 
 def _karel(karel: dict[str, Rate]) -> str:
     return (
-        f"{MACHINE} runs {_millions(karel['ticks'])} million ticks (one loop) and "
-        f"{_millions(karel['runs'])} million short runs a second, "
+        f"{MACHINE} runs {_millions(karel['ticks'])} million ticks a second (one loop), or "
+        f"{_millions(karel['runs'])} million short runs. This is "
         f"{karel['ticks'][0] / karel['ticks_plain'][0]:.0f} and "
-        f"{karel['runs'][0] / karel['runs_plain'][0]:.0f} times as many as its plain-Python twin "
-        f"(`make bench`)."
+        f"{karel['runs'][0] / karel['runs_plain'][0]:.0f} times as many as the same code in plain "
+        f"Python (`make bench`)."
     )
 
 
 def _sources(sources: dict[str, dict[str, Any]]) -> str:
     """A row a source, and how fast the plain way is."""
-    rows = ["| source | examples/s | worlds drawn for six | programs dropped | plainly |"]
+    rows = ["| source | examples/s | worlds drawn for six | programs dropped | plain rejection |"]
     rows.append("|---|---|---|---|---|")
     for name in TOLD:
         told = sources[name]
@@ -93,12 +95,12 @@ def _billion(karel: dict[str, float]) -> str:
     seconds = BILLION / karel["one"]
     hours = seconds / 3600
     return (
-        f"What a billion would cost: one worker of a small cloud machine makes and writes "
-        f"{_rounded(karel['one'])} examples of `karel/msr` a second (`make bench`), "
-        f"{karel['bytes']:.0f} bytes each. A billion are {hours:.0f} core-hours, "
-        f"{60 * hours / CORES:.0f} minutes on {CORES} cores if they scale (two workers made "
-        f"{karel['two'] / karel['one']:.1f} times as many as one), and "
-        f"{BILLION * karel['bytes'] / 1e9:.0f} GB."
+        f"**The cost of a billion examples.** One worker of a small cloud machine makes and writes "
+        f"{_rounded(karel['one'])} examples of `karel/msr` a second (`make bench`). Each takes "
+        f"{karel['bytes']:.0f} bytes. A billion examples take {hours:.0f} core-hours and "
+        f"{BILLION * karel['bytes'] / 1e9:.0f} GB. On {CORES} cores this is "
+        f"{60 * hours / CORES:.0f} minutes, if the cores scale; we measured that two workers make "
+        f"{karel['two'] / karel['one']:.1f} times as many examples as one."
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from unskew.domains.karel.variables import LONGEST
 
 ROOT = Path(__file__).parents[1]
+SHIPPED = ROOT / "src" / "unskew" / "models" / "karel" / "shipped.safetensors"
 TESTS = ("msr-test", "uniform-test")
 WAYS = ("exact", "generalizes, any", "generalizes, first consistent")
 BEGUN = {"rates by inputs": "slower layer", "both": "differences, slower layer"}
@@ -20,7 +21,7 @@ def blocks() -> dict[str, str]:
         "synthesizer-accuracy": _accuracy(),
         "synthesizer-more": _more(),
         "synthesizer-seeing": _seeing(),
-        "synthesizer-speed": f"{_speed(speed)} {_streamed()}",
+        "synthesizer-speed": f"{_speed(speed)}\n{_streamed()}",
     }
 
 
@@ -35,13 +36,15 @@ def _accuracy() -> str:
     heads += ("first consistent", "uniform test set")
     rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     single = _read("results/karel_synthesizer.json")
-    rows.append(_row(f"an endless stream of `karel/msr`, each example twice: {_took('baseline')}",
-                     "in the stream too, as in the original", _entries("baseline")))  # fmt: skip
+    stream = f"a stream of `karel/msr`, each example used twice: {_took('baseline')}"
+    rows.append(_row(stream, "in the stream too, as in the original", _entries("baseline")))
     boxed = [_shares(single["full"]["evaluation"])]
     steps = single["full"]["metrics"][-1]["step"]
-    rows.append(_row(f"the same, boxed by time: 5 minutes, {steps:,} steps", "likewise", boxed))
+    timed = f"the same, stopped after 5 minutes: {steps:,} steps"
+    rows.append(_row(timed, "in the stream too", boxed))
     if longer := _entries("baseline, twice as long"):
-        rows.append(_row(f"the same: {_took('baseline, twice as long')}", "likewise", longer))
+        took = _took("baseline, twice as long")
+        rows.append(_row(f"the same: {took}", "in the stream too", longer))
     rows.append(_fixed_row(_read("results/karel_train.json")))
     shipped = [_shares(single["shipped"]["evaluation"])]
     rows.append(_row("a stream of `karel/uniform`, 3.5 minutes, 1 to 5 pairs: the shipped model",
@@ -90,28 +93,28 @@ def _took(name: str) -> str:
 
 
 def _more() -> str:
-    """What the table does not say: programs that are new, and the shipped model's size."""
+    """Return two facts beside the table: new programs, and the shipped model."""
     unseen = _read("results/karel_train.json")["unseen"]["generalization"]
     shares = _read("results/karel_synthesizer.json")["shipped"]["evaluation"]["karel/problems"]
     solved, first = (shares["shares"][way] for way in ("generalizes", WAYS[-1]))
-    size = (
-        ROOT / "src" / "unskew" / "models" / "karel" / "shipped.safetensors"
-    ).stat().st_size / 2**20
+    size = SHIPPED.stat().st_size / 2**20
     return (
-        f"Of programs that were not among the fixed million its model solves {unseen:.1f} %: half "
-        f"of all tasks have short programs that any large set contains. The shipped model is "
-        f"{size:.1f} MiB and solves {solved['hits']} of the {solved['n']} problems of "
-        f"`karel/problems` with its first candidate, {first['hits']} with the first of "
-        f"{shares['beam']} that does what is shown."
+        f"- **New programs.** The model of the fixed million solves {unseen:.1f} % of the tasks "
+        f"whose program is not in that million. Half of all tasks have a short program, which any "
+        f"large set contains.\n"
+        f"- **The shipped model** has {size:.1f} MiB. Of the {solved['n']} problems of "
+        f"`karel/problems` it solves {solved['hits']} with its first candidate, and "
+        f"{first['hits']} with the first of {shares['beam']} candidates that is right on the shown "
+        f"worlds."
     )
 
 
 def _streamed() -> str:
-    """How fast training runs while a stream is made beside it."""
+    """Return how fast training runs while other processes make its stream."""
     alone = [entry for entry in _trained("baseline") if entry["at_once"] == 1]
     speeds = [e["examples"] / e["seconds"] for e in alone]
     return (
-        f"With a stream made by 15 processes beside it, training runs at "
+        f"- **With a stream.** While 15 processes make the stream, training runs at "
         f"{min(speeds):,.0f} examples/s at a batch of 2,048."
     )
 
@@ -137,9 +140,7 @@ def _fixed_row(result: dict[str, Any]) -> str:
     names = ("generalization", "exact", "generalization_of_any")
     cells = [f"{found[name]:.1f} %" for name in (*names, "generalization_of_first_consistent")]
     trained = f"{result['settings']['tasks']:,} examples of `karel/msr`, 5 minutes"
-    return (
-        f"| {trained}, {result['passes']:.0f} passes | as they come | 1 | {' | '.join(cells)} | |"
-    )
+    return f"| {trained}, {result['passes']:.0f} passes | by chance | 1 | {' | '.join(cells)} | |"
 
 
 def _speed(result: dict[str, Any]) -> str:
@@ -150,11 +151,13 @@ def _speed(result: dict[str, Any]) -> str:
     split = ", ".join(f"{name} {100 * part / whole:.0f} %" for name, part in parts.items())
     beam = result["beam"]
     return (
-        f"A training step takes {fast['2048']['milliseconds']:.1f} ms at a batch of 2,048 "
+        f"- **A training step** takes {fast['2048']['milliseconds']:.1f} ms at a batch of 2,048 "
         f"({fast['2048']['examples_per_second']:,} examples/s) and "
         f"{fast['4096']['milliseconds']:.1f} ms at 4,096 "
-        f"({fast['4096']['examples_per_second']:,}), {plain['fast_over_plain']} times as fast as "
-        f"PyTorch's own modules, compiled, in the same run. Of it: {split}. "
-        f"{beam['tasks']:,} tasks are decoded at beam {beam['beam']} in "
-        f"{beam['seconds']['float32']:.1f} s. ({result['provenance']['hardware']}.)"
+        f"({fast['4096']['examples_per_second']:,}). This is {plain['fast_over_plain']} times as "
+        f"fast as PyTorch's own modules, compiled, in the same run.\n"
+        f"- **Where the time goes**: {split}.\n"
+        f"- **Decoding** {beam['tasks']:,} tasks at beam {beam['beam']} takes "
+        f"{beam['seconds']['float32']:.1f} s.\n"
+        f"- **Hardware**: {result['provenance']['hardware']}."
     )

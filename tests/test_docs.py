@@ -225,7 +225,15 @@ def test_the_karel_python_works():
     assert names["world_rows"](names["batch"], names["INPUTS"]).shape == (1024, 6, 260)
 
 
-@pytest.mark.parametrize(("page", "block"), [("docs/calculator.md", 0), ("docs/api.md", -1)])
+@pytest.mark.parametrize(
+    ("page", "block"),
+    [
+        ("docs/calculator.md", 0),
+        ("docs/concepts.md", 0),
+        ("docs/theory.md", 0),
+        ("docs/api.md", -1),
+    ],
+)
 def test_the_comments_say_what_comes_out(page, block):
     names = {}
     code = fenced(page)[block]
