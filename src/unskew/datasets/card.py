@@ -17,8 +17,6 @@ from unskew.datasets.splits import not_wanted
 SPARK_BARS = 16
 COLUMNS = ("values", "KL", "TV", "commonest", "missing")
 HARDLY = "hardly any value repeats; unskew.bins(…) sorts numbers into bins"
-
-
 SIZES = (
     (10**3, "n<1K"),
     (10**4, "1K<n<10K"),

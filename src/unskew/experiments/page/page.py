@@ -66,7 +66,7 @@ def reproduction_page(
 ) -> str:
     """Return the page of some experiments' results.
 
-    ``tasks`` are sets of Karel runs to step through (``experiments.pages`` makes them);
+    ``tasks`` are sets of Karel runs to step through (``facts.failure_tasks`` makes them);
     ``comparisons`` are audits before and after, drawn as histograms.
     """
     if not results:
@@ -173,9 +173,9 @@ def _experiment(
 
 
 def _lines(text: str) -> tuple[str, list[str]]:
-    """Return the first line of a text and the others; a number and its percent sign stay together.
+    """Return the first line of a text, and its other lines.
 
-    Between these two comes a space that does not break.
+    The space between a number and its percent sign becomes one that does not break.
     """
     first, *lines = text.replace(" %", "\N{NO-BREAK SPACE}%").split(NEWLINE)
     return first, lines

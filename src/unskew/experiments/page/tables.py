@@ -37,7 +37,7 @@ PAPER, OURS, DIFFERENCE, INTERVAL, COMMON = (  # the first three fit on a phone
 
 @dataclass(frozen=True)
 class Number:
-    """What one cell of a table shows; its kind are classes of the page's style."""
+    """What one cell of a table shows, and how; ``kind`` are its classes in the style sheet."""
 
     text: str
     kind: str = "number"
@@ -76,7 +76,7 @@ def numbers(table: Table) -> Data | None:
             )
             for name in down
         ]
-        blocks = [{"name": "", "lines": lines}]
+        blocks = [{"name": None, "lines": lines}]
     return {
         "title": shown(table["title"], LONGEST),
         "note": _note(table),
