@@ -87,7 +87,8 @@ def test_a_page_draws_examples_and_escapes_what_cannot_be_drawn():
     by = {"one": lambda _: 1}
     bad = {**EXAMPLE, "program": ATTACK}
     found = unskew.audit([EXAMPLE, bad], by)
-    html = page(unskew.Audit("x", 2, 2, found.variables, {}, (), (EXAMPLE, bad), domain))
+    samples = (EXAMPLE, bad)
+    html = page(unskew.Audit("x", 2, 2, found.variables, {}, samples=samples, domain=domain))
     assert html.count('<div class="example"><svg ') == 1
     assert html.count('<pre class="example">') == 1
     own = html.partition("<script")[0]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jinja2 import UndefinedError
 from rich.console import Console
 
 from unskew.audits.audit import Audit, Comparison, VariableAudit
@@ -23,8 +24,9 @@ from unskew.audits.report.charts import (
     histogram_chart,
     page_of_charts,
 )
-from unskew.audits.report.page import json_in_script, page, script_in_script, vega
+from unskew.audits.report.page import page, script_in_script, vega
 from unskew.audits.report.pooling import pooled, sparks
+from unskew.audits.report.templates import environment, markdown
 from unskew.audits.report.words import missing, number, percent, removed, shown
 from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError
@@ -391,7 +393,7 @@ def test_an_example_that_cannot_be_shown_is_written_plainly() -> None:
         raise UnskewError("no")
 
     html = page(with_samples(BEFORE, {"a": 1}, domain=replace(some_domain(draw=fails), show=fails)))
-    assert '<pre class="example">{&quot;a&quot;: 1}</pre>' in html
+    assert '<pre class="example">{&#34;a&#34;: 1}</pre>' in html
 
 
 def test_samples_are_no_part_of_what_an_audit_says() -> None:
@@ -408,6 +410,25 @@ def test_a_long_histogram_is_cut_and_says_so() -> None:
 
 
 def test_scripts_cannot_be_ended_from_inside() -> None:
-    assert json_in_script({"a": "</script>&"}) == r'{"a":"\u003c/script\u003e\u0026"}'
+    template = environment().from_string("{{ data | tojson }}")
+    assert template.render(data={"a": "</script>&"}) == r'{"a":"\u003c/script\u003e\u0026"}'
     assert script_in_script('"</SCRIPT><!--<script>"') == r'"\x3c/SCRIPT>\x3c!--\x3cscript>"'
     assert script_in_script("a < b") == "a < b"
+
+
+def test_a_template_refuses_a_name_that_nobody_gave() -> None:
+    with pytest.raises(UndefinedError, match="nothing"):
+        environment().from_string("{{ nothing }}").render()
+
+
+def test_a_value_stays_in_its_cell_of_a_card() -> None:
+    assert markdown("a|b\n<script>") == "a\\|b &lt;script>"
+
+
+def test_only_own_files_the_bundle_and_drawings_are_not_escaped() -> None:
+    root = Path(__file__).parents[1] / "src"
+    texts = [path.read_text(encoding="utf-8") for path in root.rglob("*.html")]
+    unescaped = re.findall(r"{{ ([^{}]*?)(?:\(.*?\))? \| safe }}", "".join(texts))
+    assert set(unescaped) == {"source", "vega", "drawing"}
+    assert len(re.findall(r"\|\s*safe\b", "".join(texts))) == len(unescaped)
+    assert "autoescape" not in "".join(texts)

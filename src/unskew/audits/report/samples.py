@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from html import escape
 from typing import Any
 
 from unskew.audits.audit import Audit, Comparison
@@ -15,35 +13,35 @@ LONGEST = 4_000  # characters of an example as text
 _NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'  # which a page has already
 
 
-def examples(result: Audit | Comparison) -> Iterator[str]:
-    """Return a section with the first few examples, of both sides of a comparison."""
-    sides = [result] if isinstance(result, Audit) else [result.before, result.after]
-    names = [""] if isinstance(result, Audit) else ["Before: ", "After: "]
-    shown = "".join(_side(name, audit) for name, audit in zip(names, sides, strict=True))
-    if shown:
-        heading = '<h2 id="examples">Examples</h2>'
-        yield f'<section aria-labelledby="examples">{heading}\n{shown}</section>'
+def examples(result: Audit | Comparison) -> list[tuple[str, list[tuple[str | None, str]]]]:
+    """Return the first few examples under a heading, of both sides of a comparison.
+
+    Each example is a pair: its drawing (None where it has none) and, without a drawing, its text.
+    """
+    if isinstance(result, Audit):
+        sides = {"": result}
+    else:
+        sides = {
+            f"{side}: {words.shown(audit.label, 200)}": audit
+            for side, audit in (("Before", result.before), ("After", result.after))
+        }
+    return [
+        (heading, [_example(example, audit.domain) for example in audit.samples])
+        for heading, audit in sides.items()
+        if audit.samples
+    ]
 
 
-def _side(name: str, audit: Audit) -> str:
-    if not audit.samples:
-        return ""
-    heading = f"<h3>{escape(name + words.shown(audit.label, 200))}</h3>\n" if name else ""
-    return heading + "\n".join(_example(example, audit.domain) for example in audit.samples)
-
-
-def _example(example: Any, domain: Domain | None) -> str:
+def _example(example: Any, domain: Domain | None) -> tuple[str | None, str]:
     """Draw an example, or write it where it cannot be drawn: data is not always what it says."""
     if domain is not None and domain.draw is not None:
         try:
             with domain_code(domain, "draw"):
-                drawing = domain.draw(example).replace(_NAMESPACE, "", 1)
-            return f'<div class="example">{drawing}</div>'
+                return domain.draw(example).replace(_NAMESPACE, "", 1), ""
         except UnskewError:
             domain = None
     try:
         text = example_text(example, domain)
     except UnskewError:
         text = example_text(example, None)
-    cut = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
-    return f'<pre class="example">{escape(cut)}</pre>'
+    return None, text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

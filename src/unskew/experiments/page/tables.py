@@ -1,11 +1,12 @@
-"""Tables of a reproduction as HTML: the paper's number, ours, the difference, the interval."""
+"""Tables of a reproduction: the paper's number, ours, the difference, the interval."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from unskew.audits.report.templates import Data
 from unskew.audits.report.words import shown, some
 from unskew.experiments.page.words import (
     LONGEST,
@@ -34,51 +35,63 @@ PAPER, OURS, DIFFERENCE, INTERVAL, COMMON = (  # the first three fit on a phone
 )
 
 
-def table_html(table: Table) -> str:
-    """Return a table of results in a box that scrolls by itself.
+@dataclass(frozen=True)
+class Number:
+    """What one cell of a table shows, and how; ``kind`` are its classes in the style sheet."""
+
+    text: str
+    kind: str = "number"
+    span: int = 0
+    is_quiet: bool = False
+    is_bold: bool = False
+    seeds: str = ""
+
+
+def numbers(table: Table) -> Data | None:
+    """Return a table of results; None where it has no number.
 
     The shorter side goes across, as groups of columns; where both sides are long, every row of
     the table becomes a block of lines.
     """
+    if not any(cell["ours"] or cell["paper"] is not None for cell in table["cells"]):
+        return None
     rows, columns = list(table["rows"]), list(table["columns"])
     cells = {(cell["row"], cell["column"]): cell for cell in table["cells"]}
     parts = _parts(table)
+    groups: list[str] = []
     if min(len(rows), len(columns)) > MOST_GROUPS:
-        head = _header(["", *parts])
-        body = "".join(_block(row, columns, cells, parts, table) for row in rows)
+        blocks = [
+            _block(row, {column: cells.get((row, column)) for column in columns}, parts, table)
+            for row in rows
+        ]
     else:
         flip = len(rows) <= len(columns)
-        across, down = (rows, columns) if flip else (columns, rows)
-        head = _grouped_header(across, parts)
+        groups, down = (rows, columns) if flip else (columns, rows)
         lines = [
             _line(
                 name,
-                [cells.get((group, name) if flip else (name, group)) for group in across],
+                [cells.get((group, name) if flip else (name, group)) for group in groups],
                 parts,
                 table,
             )
             for name in down
         ]
-        body = f"<tbody>{''.join(lines)}</tbody>"
-    note = f'<p class="note">{_note(table)}</p>'
-    return note + _boxed(shown(table["title"], LONGEST), head + body, "results")
+        blocks = [{"name": None, "lines": lines}]
+    return {
+        "title": shown(table["title"], LONGEST),
+        "note": _note(table),
+        "groups": [_text(group) for group in groups],
+        "parts": parts,
+        "blocks": blocks,
+    }
 
 
-def _block(
-    row: str,
-    columns: Sequence[str],
-    cells: Mapping[tuple[str, str], Cell],
-    parts: Sequence[str],
-    table: Table,
-) -> str:
+def _block(row: str, cells: Mapping[str, Cell | None], parts: Sequence[str], table: Table) -> Data:
     """Return a row of the table as lines; as one, if there is no number in any of them."""
-    found = [cells.get((row, column)) for column in columns]
-    lines = list(zip(columns, found, strict=True))
-    if not any(cell and (cell["ours"] or cell["paper"] is not None) for cell in found):
-        lines = [(EVERYWHERE, found[0])]
-    head = f'<th scope="rowgroup" colspan="{len(parts) + 1}">{_text(row)}</th>'
-    body = "".join(_line(name, [cell], parts, table) for name, cell in lines)
-    return f'<tbody><tr class="block">{head}</tr>{body}</tbody>'
+    if not any(cell and (cell["ours"] or cell["paper"] is not None) for cell in cells.values()):
+        cells = {EVERYWHERE: next(iter(cells.values()))}
+    lines = [_line(name, [cell], parts, table) for name, cell in cells.items()]
+    return {"name": _text(row), "span": len(parts) + 1, "lines": lines}
 
 
 def _parts(table: Table) -> list[str]:
@@ -97,53 +110,45 @@ def _parts(table: Table) -> list[str]:
     return [part for part, is_there in there.items() if is_there]
 
 
-def _line(name: str, cells: Sequence[Cell | None], parts: Sequence[str], table: Table) -> str:
-    numbers = "".join(_numbers(cell, parts, table) for cell in cells)
-    return f'<tr><th scope="row"><span class="name">{_text(name)}</span></th>{numbers}</tr>'
+def _line(
+    name: str, cells: Sequence[Cell | None], parts: Sequence[str], table: Table
+) -> tuple[str, list[Number]]:
+    return _text(name), [number for cell in cells for number in _numbers(cell, parts, table)]
 
 
-def _numbers(cell: Cell | None, parts: Sequence[str], table: Table) -> str:
+def _numbers(cell: Cell | None, parts: Sequence[str], table: Table) -> list[Number]:
     """Return the columns of one cell; one that was not run says so over all of them but one."""
     if cell is None:
-        return f'<td class="first" colspan="{len(parts)}"><span class="none">–</span></td>'
-    first = ' class="number first"'
+        return [Number("–", "first", len(parts), is_quiet=True)]
     if cell["ours"] is None:
-        rest = len(parts) - (PAPER in parts)
-        said = f'<span class="none">{missing(cell, table)}</span>'
-        paper = f"<td{first}>{_number(cell['paper'], table)}</td>" if PAPER in parts else ""
-        kind = "" if paper else " first"
-        return f'{paper}<td class="number not-run{kind}" colspan="{rest}">{said}</td>'
-    texts = [_part(part, cell, table) for part in parts]
-    return "".join(
-        f"<td{first if i == 0 else _kind(parts[i])}>{text}</td>" for i, text in enumerate(texts)
-    )
+        paper = [_part(PAPER, cell, table)] if PAPER in parts else []
+        rest = len(parts) - len(paper)
+        said = Number(missing(cell, table), "number not-run", rest, is_quiet=True)
+        first, *others = [*paper, said]
+    else:
+        first, *others = [_part(part, cell, table) for part in parts]
+    kind = first.kind.removesuffix(" ours")
+    return [replace(first, kind=f"{kind} first"), *others]
 
 
-def _kind(part: str) -> str:
-    return ' class="number ours"' if part == OURS else ' class="number"'
-
-
-def _part(part: str, cell: Cell, table: Table) -> str:
+def _part(part: str, cell: Cell, table: Table) -> Number:
     ours = cell["ours"]
     if part == PAPER:
         return _number(cell["paper"], table)
     if part == OURS:
-        return f"<strong>{_number(ours['mean'], table)}</strong>"
+        return Number(number(ours["mean"], table), "number ours", is_bold=True)
     if part == COMMON:
         return _number(ours.get("common"), table)
     if part == INTERVAL:
-        of_seeds = seeds(cell, table)
-        below = f' <span class="seeds">seeds {of_seeds}</span>' if of_seeds else ""
-        return interval(cell, table) + below
+        return Number(interval(cell, table), seeds=seeds(cell, table))
     gap = difference(cell, table)
     if gap is None:
         return _number(None, table)
-    text = signed(gap, decimals(table))
-    return f"<strong>{text}</strong>" if outside(cell, table) else text
+    return Number(signed(gap, decimals(table)), is_bold=outside(cell, table))
 
 
-def _number(value: float | None, table: Table) -> str:
-    return '<span class="none">–</span>' if value is None else number(value, table)
+def _number(value: float | None, table: Table) -> Number:
+    return Number("–", is_quiet=True) if value is None else Number(number(value, table))
 
 
 def _note(table: Table) -> str:
@@ -167,41 +172,11 @@ def _note(table: Table) -> str:
     return "; ".join(said) + "."
 
 
-def _header(names: Sequence[str]) -> str:
-    cells = "".join(
-        f'<th scope="col"{" class=number" if i else ""}>{_text(name)}</th>'
-        for i, name in enumerate(names)
-    )
-    return f"<thead><tr>{cells}</tr></thead>"
-
-
-def _grouped_header(groups: Sequence[str], parts: Sequence[str]) -> str:
-    top = "".join(
-        f'<th scope="colgroup" colspan="{len(parts)}" class="group">{_text(group)}</th>'
-        for group in groups
-    )
-    below = "".join(
-        f'<th scope="col" class="number{"" if i else " first"}">{part}</th>'
-        for _ in groups
-        for i, part in enumerate(parts)
-    )
-    return f'<thead><tr><td rowspan="2"></td>{top}</tr><tr>{below}</tr></thead>'
-
-
-def _boxed(title: str, inside: str, kind: str) -> str:
-    """Put a table in a box that can be scrolled with a finger and with the keyboard."""
-    name = escape(title)
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">'
-        f'<table class="{kind}"><caption>{name}</caption>{inside}</table></div>'
-    )
-
-
 def _text(value: Any) -> str:
-    return escape(shown(value, LONGEST)) if value != "" else ""
+    return shown(value, LONGEST) if value != "" else ""
 
 
-def trainings_html(result: Result) -> str:
+def trainings(result: Result) -> Data:
     """Return what was trained, and on how much."""
 
     def shown_pairs(training: Mapping[str, Any]) -> str:
@@ -220,47 +195,38 @@ def trainings_html(result: Result) -> str:
         "time": lambda t: duration(t["seconds"]),
         "hash": lambda t: f"{t['hash']}"[:12],
     }
-    return _facts_table("What was trained", "model", columns, result.get("trainings") or ())
+    return _records("model", columns, result.get("trainings") or ())
 
 
-def tests_html(result: Result) -> str:
+def tests(result: Result) -> Data:
     """Return the test sets, and how many programs were left out for want of valid worlds."""
-    tests = [{"name": name, **test} for name, test in (result.get("tests") or {}).items()]
+    sets = [{"name": name, **test} for name, test in (result.get("tests") or {}).items()]
     columns: dict[str, Callable[[Mapping[str, Any]], str]] = {
         "tasks": lambda t: f"{t['tasks']:,}",
         "programs without valid worlds": lambda t: f"{t['dropped']:,}",
         "beam": lambda t: f"{t['beam']:,}",
     }
-    return _facts_table("What it was tested on", "test set", columns, tests)
+    return _records("test set", columns, sets)
 
 
-def _facts_table(
-    title: str,
+def _records(
     first: str,
     columns: Mapping[str, Callable[[Mapping[str, Any]], str]],
     rows: Sequence[Mapping[str, Any]],
-) -> str:
-    if not rows:
-        return ""
-
-    def lines() -> Iterator[str]:
-        for row in rows:
-            cells = "".join(_fact(name, write, row) for name, write in columns.items())
-            yield f'<tr><th scope="row">{_text(row["name"])}</th>{cells}</tr>'
-
-    head = "".join(
-        f'<th scope="col"{"" if name == "data" else " class=number"}>{name}</th>'
-        for name in columns
-    )
-    top = f'<thead><tr><th scope="col">{first}</th>{head}</tr></thead>'
-    table = f"{top}<tbody>{''.join(lines())}</tbody>"
-    return f"<details><summary>{title}</summary>{_boxed(title, table, 'facts-table')}</details>"
+) -> Data:
+    """Return a row of facts for each record; the first column has its name."""
+    texts = [{name: _fact(write, row) for name, write in columns.items()} for row in rows]
+    names = [_text(row["name"]) for row in rows]
+    return {
+        "first": first,
+        "columns": list(columns),
+        "rows": list(zip(names, texts, strict=True)),
+    }
 
 
-def _fact(name: str, write: Callable[[Mapping[str, Any]], str], row: Mapping[str, Any]) -> str:
+def _fact(write: Callable[[Mapping[str, Any]], str], row: Mapping[str, Any]) -> str:
     """Return a cell; a dash where a fact is not known."""
     try:
-        text = _text(write(row))
+        return _text(write(row))
     except (KeyError, TypeError, ValueError):
-        text = "–"
-    return f"<td{'' if name == 'data' else ' class=number'}>{text}</td>"
+        return "–"
