@@ -361,7 +361,7 @@ def test_ctrl_c_leaves_nothing_half_written_and_the_run_goes_on(tmp_path: Path, 
     _, err = process.communicate(timeout=HANG)
     assert process.returncode == 130
     # What goes before it is progress, where the run took long enough to report any.
-    last = "stopped; nothing is left half-written; the same command goes on"
+    last = "stopped; no file is half-written; run the same command again to continue"
     assert err.splitlines()[-1] == last
     assert all(line.startswith("generating ") for line in err.splitlines()[:-1])
     assert not list(folder.rglob("*.part"))

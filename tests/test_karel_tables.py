@@ -15,7 +15,7 @@ from rich.console import Console
 
 from tests.test_karel_experiments import score_of
 from tests.test_karel_lab import TWO
-from unskew.cli.reproducing import _say
+from unskew.cli.reproduce import _say
 from unskew.experiments import EXPERIMENTS, KAREL, calculator, load_experiment
 from unskew.experiments.karel.lab import plan
 from unskew.experiments.karel.lab.at_once import counted
