@@ -85,7 +85,7 @@ def _command(name: str, command: Any) -> str:
 def _table(title: str, rows: list[tuple[str, str]]) -> str:
     """Return a table under the title of a group; the first group has no title."""
     lines = "\n".join(f"| `{left}` | {right} |" for left, right in rows)
-    return f"| {title} | |\n|---|---|\n{lines}"
+    return f"| {title} | |\n|---|---|\n{lines}".replace("|  |", "| |", 1)
 
 
 def _placeholder(argument: Any) -> str:

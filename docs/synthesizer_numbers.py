@@ -94,7 +94,9 @@ def _more() -> str:
     unseen = _read("results/karel_train.json")["unseen"]["generalization"]
     shares = _read("results/karel_synthesizer.json")["shipped"]["evaluation"]["karel/problems"]
     solved, first = (shares["shares"][way] for way in ("generalizes", WAYS[-1]))
-    size = (ROOT / "src" / "unskew" / "models" / "karel.safetensors").stat().st_size / 2**20
+    size = (
+        ROOT / "src" / "unskew" / "models" / "karel" / "shipped.safetensors"
+    ).stat().st_size / 2**20
     return (
         f"Of programs that were not among the fixed million its model solves {unseen:.1f} %: half "
         f"of all tasks have short programs that any large set contains. The shipped model is "

@@ -24,9 +24,7 @@ class TrainOptions:
     minutes: Annotated[float | None, Help("Train for so many minutes; the rate falls to zero.")] = (
         None
     )
-    shown: Annotated[
-        str, Help("Pairs of worlds to show: 5, or 1-5 to vary the number by batch.")
-    ] = "5"
+    shown: Annotated[str, Help("Pairs to show: 5, or 1-5 to vary it by batch.")] = "5"
     pair: Annotated[int, Help("Size of a pair's embedding.")] = 512
     differences: Annotated[bool, Help("Start with weights that see changes in a world.")] = False
     reuse: Annotated[int | None, Help("Use each example of a stream so often.", default="1")] = None
@@ -59,13 +57,13 @@ class TrainOptions:
     ] = ()
     shares: Annotated[
         tuple[int, ...],
-        Help("Parts of a batch for each stream. Repeat it in order.", name="share"),
+        Help("Parts of a batch for each stream. Repeat it in order.", name="share", metavar="N"),
     ] = ()
     trust: Annotated[
         bool,
         Help(
-            "Run the code and open the files that a recipe names. Use it only for a recipe that you "
-            "made, or if you trust its author."
+            "Run the code and open the files that a recipe names. Use it only "
+            "if you trust its author."
         ),
     ] = False
 
