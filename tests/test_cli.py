@@ -62,6 +62,16 @@ def test_help_loads_nothing_heavy():
         assert command in done.stdout
 
 
+def test_help_groups_the_commands_and_what_only_one_model_has(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    _, everything, _ = run("--help")
+    assert 0 < everything.index("Data") < everything.index("Models") < everything.index("The paper")
+    _, train, _ = run("train", "--help")
+    assert len(train.splitlines()) <= 45  # a screen
+    assert train.index("Only for the Calculator") < train.index("--hidden")
+    assert train.index("Only for Karel") < train.index("--shown")
+
+
 def test_list_names_everything(run):
     code, out, _ = run("list")
     assert code == 0

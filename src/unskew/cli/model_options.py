@@ -67,8 +67,8 @@ def _own(options: type) -> Iterator[_Option]:
     hints = get_type_hints(options, include_extras=True)
     for field in fields(options):
         if get_origin(hints[field.name]) is Annotated:
-            kind, said = get_args(hints[field.name])
-            yield _Option(field.name, kind, field.default, said)
+            kind, text = get_args(hints[field.name])
+            yield _Option(field.name, kind, field.default, text)
 
 
 def _parameter(option: _Option, panel: str) -> Parameter:
@@ -90,8 +90,8 @@ def _default(option: _Option) -> str | bool:
     """Return the default of an option in words."""
     if option.help.default:
         return option.help.default
-    unsaid = option.default is MISSING or option.default in (None, False, ())
-    return True if unsaid else str(option.default)
+    nothing = option.default is MISSING or option.default in (None, False, ())
+    return True if nothing else str(option.default)
 
 
 def _given_type(kind: Any) -> Any:
