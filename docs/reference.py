@@ -69,15 +69,23 @@ def rewritten(page: str) -> str:
 
 
 def _command(name: str, command: Any) -> str:
-    """Return the usage of a command, what it does, and each argument and option in a row."""
+    """Return the usage of a command, what it does, and a table for each group of options."""
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option"]
     words = ["unskew", name, *map(_placeholder, arguments)]
     words += [_spelt(p, long=False) for p in options if p.required]
-    rows = [(_placeholder(p), _help(p)) for p in arguments]
-    rows += [(_spelt(p), _help(p)) for p in options]
-    table = "\n".join(f"| `{left}` | {right} |" for left, right in rows)
-    return f"    {' '.join(words)} [OPTIONS]\n\n{command.help}\n\n| | |\n|---|---|\n{table}"
+    groups = {"": [(_placeholder(p), _help(p)) for p in arguments]}
+    for option in options:
+        panel = getattr(option, "rich_help_panel", None) or ""
+        groups.setdefault(panel, []).append((_spelt(option), _help(option)))
+    tables = "\n\n".join(_table(title, rows) for title, rows in groups.items())
+    return f"    {' '.join(words)} [OPTIONS]\n\n{command.help}\n\n{tables}"
+
+
+def _table(title: str, rows: list[tuple[str, str]]) -> str:
+    """Return a table under the title of a group; the first group has no title."""
+    lines = "\n".join(f"| `{left}` | {right} |" for left, right in rows)
+    return f"| {title} | |\n|---|---|\n{lines}".replace("|  |", "| |", 1)
 
 
 def _placeholder(argument: Any) -> str:

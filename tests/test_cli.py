@@ -62,6 +62,16 @@ def test_help_loads_nothing_heavy():
         assert command in done.stdout
 
 
+def test_help_groups_the_commands_and_what_only_one_model_has(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    _, everything, _ = run("--help")
+    assert 0 < everything.index("Data") < everything.index("Models") < everything.index("The paper")
+    _, train, _ = run("train", "--help")
+    assert len(train.splitlines()) <= 45  # a screen
+    assert train.index("Only for the Calculator") < train.index("--hidden")
+    assert train.index("Only for Karel") < train.index("--shown")
+
+
 def test_list_names_everything(run):
     code, out, _ = run("list")
     assert code == 0
@@ -361,7 +371,7 @@ def test_ctrl_c_leaves_nothing_half_written_and_the_run_goes_on(tmp_path: Path, 
     _, err = process.communicate(timeout=HANG)
     assert process.returncode == 130
     # What goes before it is progress, where the run took long enough to report any.
-    last = "stopped; nothing is left half-written; the same command goes on"
+    last = "stopped; no file is half-written; run the same command again to continue"
     assert err.splitlines()[-1] == last
     assert all(line.startswith("generating ") for line in err.splitlines()[:-1])
     assert not list(folder.rglob("*.part"))

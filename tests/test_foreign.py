@@ -277,7 +277,7 @@ def test_a_recipe_is_not_changed_by_options(run):
     run("generate", "calculator/dcfg", "-n", 20, "-o", "d")
     code, _, err = run("generate", "d/recipe.json", "-n", 5, "--seed", 9, "-o", "e")
     assert code == 2
-    assert "is a recipe and says it all; change it there, not by n, seed" in err
+    assert "is a recipe and has all settings; change the file, and leave out n, seed" in err
 
 
 # Values of somebody else.

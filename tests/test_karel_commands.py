@@ -16,8 +16,8 @@ import torch
 
 from tests.waiting import HANG, until
 from unskew.cli import main
-from unskew.cli.karel_models import HELD_OUT, _held_out
 from unskew.cli.progress import told_if_long
+from unskew.cli.train_karel import HELD_OUT, _held_out
 from unskew.core.recipe import Recipe
 from unskew.datasets.generate import generate
 from unskew.domains.karel import from_picture, parse, run
@@ -81,7 +81,7 @@ def folder(tmp_path_factory):
 def test_a_run_says_what_it_is_trained_on(folder):
     told = (folder / "told.txt").read_text()
     assert "examples of " in told
-    assert "are left out: karel/msr-test, karel/msr-val" in told
+    assert "are left out, because they are in karel/msr-test, karel/msr-val" in told
     lines = (folder / "run" / "metrics.jsonl").read_text().splitlines()
     metrics = [json.loads(line) for line in lines]
     assert metrics[-1]["step"] == 2
@@ -193,7 +193,7 @@ def test_a_recipe_says_it_all(tmp_path):
     (tmp_path / "r.json").write_text(Recipe("karel/msr", 5).to_json())
     few = ("--steps", "1", "-o", tmp_path / "run")
     for option in (("--set", "pairs=3"), ("--homogenize", "size")):
-        assert "says it all" in refusal("train", tmp_path / "r.json", *option, *few)
+        assert "has all settings" in refusal("train", tmp_path / "r.json", *option, *few)
 
 
 def test_a_seed_of_a_source_counts(folder):
@@ -361,7 +361,7 @@ def test_ctrl_c_saves_the_step_that_it_waits_for(folder, tmp_path):
     process.send_signal(signal.SIGINT)
     told += process.communicate(timeout=HANG)[1].splitlines()
     assert process.returncode == 130
-    last = "stopped; nothing is left half-written; the same command goes on"
+    last = "stopped; no file is half-written; run the same command again to continue"
     assert told[-1] == last
     steps = [line for line in told if line.startswith("step")]
     _, facts = load_checkpoint(tmp_path / "run" / CHECKPOINT)

@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from tests.waiting import HANG, until
-from unskew.cli.stopping import AGAIN, time_limit
+from unskew.cli.time_limit import AGAIN, time_limit
 from unskew.core.errors import UnskewError
 from unskew.datasets.worker import STOPPED
 from unskew.experiments.karel.lab import lanes
@@ -319,7 +319,7 @@ def test_time_that_is_up_is_said_and_has_its_exit_code(tmp_path):
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
     last = done.stderr.splitlines()[-1]
-    assert last == "stopped after 0.1 minutes; the same command goes on"
+    assert last == "stopped after 0.1 minutes; run the same command again to continue"
 
 
 def test_time_is_up_inside_only():

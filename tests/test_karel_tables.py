@@ -15,7 +15,7 @@ from rich.console import Console
 
 from tests.test_karel_experiments import score_of
 from tests.test_karel_lab import TWO
-from unskew.cli.reproducing import _say
+from unskew.cli.reproduce import _say
 from unskew.experiments import EXPERIMENTS, KAREL, calculator, load_experiment
 from unskew.experiments.karel.lab import plan
 from unskew.experiments.karel.lab.at_once import counted
@@ -215,7 +215,9 @@ def test_what_was_run_is_told_and_nothing_else_is_taken_for_it(tmp_path, run):
         page = tmp_path / "report.html"
         code, out, err = run("reproduce", "all", *full, *none, folder, "--report", page)
         assert (code, out) == (2, "")
-        said = f"{folder} has nothing of scale full; give the --work and --scale of what was run"
+        said = (
+            f"{folder} has no results of scale full; give the --work and --scale of an earlier run"
+        )
         assert err == f"error: {said}\n"
         assert not page.exists()
     code, out, err = run("reproduce", "karel-nesting", *full, *none, RESULTS, "--json")
@@ -238,7 +240,7 @@ def test_all_that_was_run_has_the_calculator_too(tmp_path, run):
         code, out, err = run("reproduce", "all", *options, tmp_path)
         assert code == 0
         assert list(json.loads(out)) == list(KAREL)
-        assert err == f"{tmp_path} has no Calculator of scale full; it is left out\n"
+        assert err == f"{tmp_path} has no Calculator of scale full; the Calculator is left out\n"
 
 
 def test_the_calculator_is_run_once_with_each_settings(tmp_path, run, monkeypatch):

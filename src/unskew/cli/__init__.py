@@ -1,6 +1,6 @@
-"""The command line. Errors are one line on stderr and exit code 2; Ctrl-C is 130.
+"""The command line. An error prints one line on stderr and exits with 2.
 
-A reader of its output that goes away (`| head -1`) is 141, as of other tools, without a word.
+Ctrl-C exits with 130. A closed pipe (`| head -1`) exits silently with 141, as other tools do.
 """
 
 from __future__ import annotations
@@ -10,12 +10,25 @@ import os
 import signal
 import sys
 import warnings
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import typer
 
-from unskew.cli import convert, data, datasets, listing, reproducing, resample, training
+from unskew.cli import (
+    audit,
+    convert,
+    evaluate,
+    generate,
+    list_,
+    reproduce,
+    resample,
+    show,
+    synthesize,
+    train,
+    verify,
+)
 from unskew.cli.printing import echo
 from unskew.core.errors import HealthWarning, UnskewError
 
@@ -27,17 +40,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("list")(listing.list_)
-app.command()(data.audit)
-app.command()(datasets.generate)
-app.command()(datasets.verify)
-app.command()(data.show)
-app.command()(convert.convert)
-app.command()(resample.resample)
-app.command()(training.train)
-app.command()(training.evaluate)
-app.command()(training.synthesize)
-app.command()(reproducing.reproduce)
+COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "Data": (
+        audit.audit,
+        generate.generate,
+        resample.resample,
+        verify.verify,
+        show.show,
+        list_.list_,
+        convert.convert,
+    ),
+    "Models": (train.train, evaluate.evaluate, synthesize.synthesize),
+    "The paper": (reproduce.reproduce,),
+}
+for panel, functions in COMMANDS.items():
+    for function in functions:
+        app.command(function.__name__.rstrip("_"), rich_help_panel=panel)(function)
 
 
 @app.callback(invoke_without_command=True)
@@ -49,7 +67,7 @@ def _root(version: bool = typer.Option(False, "--version", help="Print the versi
         raise typer.Exit
 
 
-# The base of all usage errors; typer takes it from click or from its own copy of click.
+# The base class of all usage errors. Typer takes it from click, or from its own copy of click.
 _USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
 
@@ -57,11 +75,11 @@ _NUMBERS = {"integer": "a whole number", "number": "a number", "float": "a numbe
 
 
 class _Stopped(BaseException):
-    """Ctrl-C. Its own exception, so that no library on the way answers it in its own words."""
+    """Ctrl-C. No library knows this exception, so none replaces it by a message of its own."""
 
 
 def main() -> None:
-    """Run the command line and turn what goes wrong into one line and an exit code."""
+    """Run the command line. An error becomes one line and an exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show ε shows ?
             stream.reconfigure(errors="replace")
@@ -87,11 +105,11 @@ def main() -> None:
         _stopped()
     except BrokenPipeError:
         _unread()
-    except Exception:  # what a kernel or a compiler makes of a Ctrl-C that came in its midst
+    except Exception:  # a kernel or a compiler may turn Ctrl-C into its own error
         if not stops:
             raise
         _stopped()
-    except SystemExit as end:  # click and rich turn a closed pipe into an exit of their own
+    except SystemExit as end:  # click and rich turn a closed pipe into their own exit
         if isinstance(end.__context__, BrokenPipeError):
             _unread()
         _fail(f"the command was ended by {end!r} in code that it ran; take the exit out of it")
@@ -101,45 +119,47 @@ def main() -> None:
 
 
 def _usage(error: Any) -> str:
-    """Say what is wrong with a command: the value, what is allowed, and where more is said."""
-    said = error.format_message().rstrip(".") or "no command"
-    allowed = next((words for kind, words in _NUMBERS.items() if f"valid {kind}" in said), "")
+    """Return the message of a usage error: the value, what is allowed, and the help to read."""
+    message = error.format_message().rstrip(".") or "no command"
+    allowed = next((words for kind, words in _NUMBERS.items() if f"valid {kind}" in message), "")
     given = _given(getattr(getattr(error, "param", None), "opts", []))
     if allowed and given:
-        said = f"{given[0]} is {given[1]!r}; allowed is {allowed}"
+        message = f"{given[0]} is {given[1]!r}; allowed is {allowed}"
     whole: Any = typer.main.get_command(app)
     command = [name for name in sys.argv[1:2] if name in whole.commands]
     where = " ".join(["unskew", *command])
-    return f"{said}{'' if said.endswith('?') else ';'} see {where} --help"
+    return f"{message}{'' if message.endswith('?') else ';'} see {where} --help"
 
 
 def _given(spellings: list[str]) -> tuple[str, str] | None:
-    """Return an option as it was last given and its value: what refuses one does not name it."""
-    found = None
+    """Return the last spelling of an option and its value: the error of click has no value."""
+    last = None
     for argument, following in pairwise([*sys.argv[1:], ""]):
         name, equals, value = argument.partition("=")
         if name in spellings:
-            found = name, value if equals else following
+            last = name, value if equals else following
         elif argument[:2] in spellings and argument[2:]:  # -n5
-            found = argument[:2], argument[2:]
-    return found
+            last = argument[:2], argument[2:]
+    return last
 
 
 def _stopped() -> None:
-    said = "stopped; nothing is left half-written"
-    echo(said + ("; the same command goes on" if _goes_on(sys.argv[1:]) else ""), err=True)
+    message = "stopped; no file is half-written"
+    if _can_continue(sys.argv[1:]):
+        message += "; run the same command again to continue"
+    echo(message, err=True)
     sys.exit(130)
 
 
-def _goes_on(arguments: list[str]) -> bool:
-    """Whether a command keeps what it did; reproduce does so where it is told to."""
+def _can_continue(arguments: list[str]) -> bool:
+    """Return whether a command keeps its work; reproduce does so with --work."""
     command, options = arguments[:1], arguments[1:]
     kept = any(option.split("=")[0] == "--work" for option in options)
     return command in (["train"], ["generate"]) or (command == ["reproduce"] and kept)
 
 
 def _unread() -> None:
-    """End quietly: what is still to be flushed goes nowhere."""
+    """Exit silently, and discard output that is not yet flushed."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(141)
 

@@ -1,4 +1,4 @@
-"""The command that writes examples in another form: convert."""
+"""The command that writes examples in another format: convert."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unskew.cli.data import Json, Seed, Settings, Trust, read_settings
+from unskew.cli.options import Json, Seed, Settings, Trust, read_settings
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
 
@@ -16,23 +16,30 @@ def convert(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="IN", help="A dataset, a .parquet or .jsonl file, or with -n a source."
+            metavar="IN", help="A dataset, or a .parquet or .jsonl file. With -n also a source."
         ),
     ],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="A .parquet or .jsonl file.")],
     form: Annotated[
         str | None,
-        typer.Option("--as", metavar="FORM", help="records: the original Karel dataset's JSONL."),
+        typer.Option(
+            "--as",
+            metavar="FORM",
+            help="Write another format: records is the JSONL of the original Karel dataset.",
+        ),
     ] = None,
     n: Annotated[
-        int | None, typer.Option("-n", help="Examples to read.", show_default="all of what ends")
+        int | None,
+        typer.Option(
+            "-n", help="Number of examples to read.", show_default="all of a dataset or file"
+        ),
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
     trust: Trust = False,
     as_json: Json = False,
 ) -> None:
-    """Write examples as one Parquet or JSONL file, or in a form of others."""
+    """Write examples to one Parquet or JSONL file, or in a format of other tools."""
     from unskew.io.convert import convert as run
 
     with progress(f"converting {target}", n) as advance:

@@ -1,4 +1,4 @@
-"""The only place where the command line prints; what it prints cannot steer the terminal."""
+"""All printing of the command line. Printed text cannot control the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def echo(text: str, *, err: bool = False) -> None:
-    """Print a text, its control characters written out."""
+    """Print a text, with its control characters escaped."""
     typer.echo(visible(text), err=err)
 
 
@@ -24,12 +24,12 @@ def print_json(data: Any) -> None:
 
 
 def terminal() -> Console:
-    """Return the terminal that drawings are printed on; texts are no markup."""
+    """Return the terminal for drawings; it does not read texts as markup."""
     from rich.console import Console
 
     return Console(highlight=False, markup=False, emoji=False)
 
 
 def draw(drawing: RenderableType) -> None:
-    """Print a table or another drawing of rich."""
+    """Print a table, or another drawing of rich."""
     terminal().print(Visible(drawing))

@@ -1,4 +1,4 @@
-"""Progress for people: a bar in a terminal, a line now and then elsewhere. All on stderr."""
+"""Progress on stderr: a bar in a terminal, and a line from time to time elsewhere."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ FIRST_LINE, NEXT_LINES = 2.0, 10.0  # seconds before the first plain line, and b
 
 
 class Advance(Protocol):
-    """Says that ``more`` is done, with a note on how it goes."""
+    """Adds ``more`` to the work done, with a note about the state of the work."""
 
     def __call__(self, more: int, note: str = "") -> None: ...  # noqa: D102
 
 
 @contextmanager
 def progress(label: str, total: int | None) -> Iterator[Advance]:
-    """Show how far a job is; the function that is given takes how much more is done."""
+    """Show how far a job is. Call the yielded function with the amount of new work done."""
     if sys.stderr.isatty():
         yield from _bar(label, total)
     else:
@@ -32,7 +32,7 @@ def progress(label: str, total: int | None) -> Iterator[Advance]:
 
 @contextmanager
 def told_if_long(text: str, seconds: float = FIRST_LINE) -> Iterator[None]:
-    """Say on stderr what one waits for, should it take longer than so many seconds."""
+    """Print a text on stderr if the block takes longer than so many seconds."""
     timer = threading.Timer(seconds, lambda: echo(text, err=True))
     timer.daemon = True
     timer.start()
@@ -71,17 +71,17 @@ def _bar(label: str, total: int | None) -> Iterator[Advance]:
 def _lines(label: str, total: int | None) -> Advance:
     begin = time.monotonic()
     done, next_line = 0, FIRST_LINE
-    first: tuple[float, int] | None = None  # when something was told first, and how much
+    first: tuple[float, int] | None = None  # seconds and work done at the first call
 
     def advance(more: int, note: str = "") -> None:
         nonlocal done, next_line, first
         done += more
         seconds = time.monotonic() - begin
         first = first or (seconds, done)
-        if seconds >= next_line or (more == 0 and note):  # a new stage is always told
+        if seconds >= next_line or (more == 0 and note):  # always print a new stage
             next_line = seconds + NEXT_LINES
             of = f" of {total:,}" if total else ""
-            # What was told first may have been done by an earlier run, in no time.
+            # An earlier run may have done the work of the first call, so it says nothing of speed.
             since, more_done = seconds - first[0], done - first[1]
             left = ""
             if total and more_done:

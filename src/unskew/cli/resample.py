@@ -1,4 +1,4 @@
-"""The command that makes data of others more even: resample."""
+"""The command that balances an existing dataset: resample."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unskew.cli.data import Json, Seed, Trust
+from unskew.cli.options import Json, Seed, Trust
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
 
@@ -21,8 +21,8 @@ def resample(
         typer.Option(
             "--homogenize",
             metavar="VARIABLE",
-            help="A column, my_module:my_function, or a variable of the domain; given twice or "
-            "more, by all of them jointly.",
+            help="A column, my_module:my_function, or a variable of the domain. Repeat it to "
+            "homogenize by several variables jointly.",
         ),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="A .parquet or .jsonl file.")],
@@ -30,21 +30,22 @@ def resample(
         int | None,
         typer.Option(
             "-n",
-            help="Examples.",
-            show_default="as many as epsilon allows, or as DATA has if repeated",
+            help="Number of examples to keep.",
+            show_default="as many as epsilon allows; with --replacement, as many as DATA has",
         ),
     ] = None,
     epsilon: Annotated[
-        float, typer.Option("--epsilon", help="Smaller is closer to uniform and leaves fewer.")
+        float,
+        typer.Option("--epsilon", help="A smaller value gets closer to uniform and keeps fewer."),
     ] = 0.025,
     replacement: Annotated[
-        bool, typer.Option("--replacement", help="Repeat examples of rare values.")
+        bool, typer.Option("--replacement", help="Allow repeats of examples with rare values.")
     ] = False,
     seed: Seed = 0,
     trust: Trust = False,
     as_json: Json = False,
 ) -> None:
-    """Choose examples of existing data such that a variable is closer to uniform."""
+    """Choose examples from existing data so that a variable gets closer to uniform."""
     from unskew.datasets.resample import resample as run
 
     with progress(f"resampling {target}, which is read twice", None) as advance:

@@ -1,4 +1,4 @@
-"""The command that makes the paper's experiments again."""
+"""The command that repeats the experiments of the paper: reproduce."""
 
 from __future__ import annotations
 
@@ -11,66 +11,87 @@ from typing import Annotated, Any
 
 import typer
 
-from unskew.cli.data import Json, need_torch
+from unskew.cli.options import Json
 from unskew.cli.printing import draw, echo, print_json, terminal
 from unskew.cli.progress import Advance, progress
-from unskew.cli.stopping import time_limit
+from unskew.cli.requirements import need_torch
+from unskew.cli.time_limit import time_limit
 from unskew.core.errors import UnskewError, check_count, check_range, unknown
 from unskew.experiments.say import Say
 
 ALL, NONE, CALCULATOR = "all", "none", "calculator"
+OF_CALCULATOR, OF_KAREL = "Only for the Calculator", "Only for Karel"
 
 
 def reproduce(
     experiment: Annotated[
-        str, typer.Argument(help="The experiment, or all; unskew list names them.")
+        str, typer.Argument(help="An experiment, or all. unskew list names the experiments.")
     ],
-    scale: Annotated[str, typer.Option(help="smoke, small or full.")] = "smoke",
+    scale: Annotated[
+        str, typer.Option(help="Size of the experiment: smoke, small or full.")
+    ] = "smoke",
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="Write the result to this JSON file; of all, a folder."
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Write the result to this JSON file. For all, give a folder.",
         ),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write everything as one page to this .html file.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write one page with everything to this .html file."),
     ] = None,
     figure: Annotated[
-        Path | None, typer.Option(help="Calculator: draw the figure to this .png or .svg file.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=OF_CALCULATOR,
+            help="Draw the figure to this .png or .svg file.",
+        ),
     ] = None,
     work: Annotated[
         Path | None,
-        typer.Option(help="Keep the training here; after a stop the same command goes on."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep the training here. After a stop, the same command continues.",
+        ),
     ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
             metavar="MODEL",
-            help="Karel: train this model alone (baseline, or baseline:1 for one seed), or none; "
-            "the rest as far as --work has it. Repeatable.",
+            rich_help_panel=OF_KAREL,
+            help="Train only this model: baseline, or baseline:1 for one seed, or none. Show the "
+            "other models if --work has them. Repeatable.",
         ),
     ] = None,
     at_once: Annotated[
         int,
         typer.Option(
             metavar="N",
-            help="Karel: train so many models at a time, each in a process of its own; one does "
-            "not fill a large GPU.",
+            rich_help_panel=OF_KAREL,
+            help="Train N models at a time, each in its own process. One model does not fill a "
+            "large GPU.",
         ),
     ] = 1,
     minutes: Annotated[
         float | None,
         typer.Option(
-            help="Stop after so many, with exit code 75 unless all is done; the same command goes "
-            "on from --work."
+            help="Stop after so many minutes, and exit with 75 if work is left. The same command "
+            "continues from --work."
         ),
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(help="Calculator: train so many steps, not the scale's own.")
+        int | None,
+        typer.Option(
+            rich_help_panel=OF_CALCULATOR, help="Number of training steps, instead of the scale's."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Reproduce experiments of the paper; the paper's numbers stand beside ours."""
+    """Repeat experiments of the paper, and show the paper's numbers next to ours."""
     need_torch()
     _check(experiment, output, report, figure, work, only, steps)
     _check_pace(experiment, work, at_once, minutes)
@@ -91,8 +112,7 @@ def reproduce(
 
         write_page(list(results.values()), report)
     if as_json:
-        found = results if experiment == ALL else results[experiment]
-        print_json(found)
+        print_json(results if experiment == ALL else results[experiment])
     for label, path in (("result", output), ("figure", figure), ("report", report)):
         if path is not None:
             echo(f"{label}: {path}", err=as_json)
@@ -107,7 +127,7 @@ def _check(
     only: list[str] | None,
     steps: int | None,
 ) -> None:
-    """Say before the work, not after it, what cannot be done."""
+    """Refuse before the work what would fail after it."""
     from unskew.audits.report import check_picture
     from unskew.experiments import EXPERIMENTS, load_experiment
     from unskew.io.files import check_writable
@@ -120,9 +140,9 @@ def _check(
     if only and experiment == CALCULATOR:
         raise UnskewError("--only is for Karel's models; leave it out of calculator")
     if only and work is None:
-        raise UnskewError("--only goes on from what is in a folder; give --work")
+        raise UnskewError("--only needs a folder with earlier results; give --work")
     if work is not None and not work.is_dir() and (work.exists() or only == [NONE]):
-        raise UnskewError(f"{work} is no folder in which anything was run; give another --work")
+        raise UnskewError(f"{work} has no earlier results; give another --work")
     if output is not None:
         for name in EXPERIMENTS if experiment == ALL else [""]:
             check_writable(output / f"{name}.json" if name else output)
@@ -130,24 +150,24 @@ def _check(
         check_picture(figure, page=False)
     if report is not None:
         if report.suffix.lower() != ".html":
-            raise UnskewError(f"{report} is no page; give a file that ends in .html")
+            raise UnskewError(f"{report} is not a page; give a file that ends in .html")
         check_writable(report)
 
 
 def _check_pace(experiment: str, work: Path | None, at_once: int, minutes: float | None) -> None:
-    """Say before the work what cannot be done in so many processes or minutes."""
+    """Refuse a wrong number of processes or minutes before the work."""
     check_count("--at-once", at_once)
     if at_once > 1 and experiment == CALCULATOR:
         raise UnskewError("--at-once is for Karel's models; leave it out of calculator")
     if minutes is not None:
         check_range("--minutes", minutes, 0.01, 100_000)
         if work is None:
-            raise UnskewError("--minutes stops what is gone on with in a folder; give --work")
+            raise UnskewError("--minutes needs a folder to continue from; give --work")
 
 
 @contextmanager
 def _folder(work: Path | None) -> Iterator[Path]:
-    """Give the folder that was named, or one that is gone afterwards."""
+    """Yield the named folder, or a temporary one."""
     if work is not None:
         yield work
         return
@@ -163,7 +183,7 @@ def _results(
     steps: int | None,
     at_once: int,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Run one experiment after another; Karel's share what they train."""
+    """Run the experiments in order; those of Karel share their models."""
     from unskew.experiments import EXPERIMENTS, KAREL, load_experiment
 
     names = [experiment] if experiment != ALL else list(EXPERIMENTS)
@@ -174,7 +194,7 @@ def _results(
     lab = _lab(scale, work, only, karel) if karel else None
     if lab is not None and only == [NONE] and not calculator and not _knows(lab, karel):
         raise UnskewError(
-            f"{work} has nothing of scale {scale}; give the --work and --scale of what was run"
+            f"{work} has no results of scale {scale}; give the --work and --scale of an earlier run"
         )
     if lab is not None and at_once > 1:
         _train_at_once(lab, karel, only, at_once)
@@ -183,24 +203,27 @@ def _results(
             if calculator or not only:
                 yield name, calculator or _run_calculator(work, scale, steps)
             else:
-                echo(f"{work} has no Calculator of scale {scale}; it is left out", err=True)
+                echo(
+                    f"{work} has no Calculator of scale {scale}; the Calculator is left out",
+                    err=True,
+                )
         elif lab is not None:
             found = load_experiment(name)
             with progress(f"reproducing {name}", found.left(lab, only) or None) as advance:
                 lab.say = _say(advance)
                 result = found.run(lab, only)
-            yield name, result  # the bar is gone by now
+            yield name, result  # after the progress bar is gone
 
 
 def _calculator_known(work: Path, scale: str, steps: int | None) -> Any:
-    """Return the Calculator's result where it was run already."""
+    """Return the Calculator's earlier result, if there is one."""
     from unskew.experiments import load_experiment
 
     return load_experiment(CALCULATOR).known(work, scale, steps)
 
 
 def _run_calculator(work: Path, scale: str, steps: int | None) -> Any:
-    """Run the Calculator's experiment, and keep what it finds."""
+    """Run the Calculator's experiment, and keep its result."""
     from unskew.experiments import load_experiment
 
     found = load_experiment(CALCULATOR)
@@ -211,12 +234,12 @@ def _run_calculator(work: Path, scale: str, steps: int | None) -> Any:
 
 
 def _knows(lab: Any, experiments: list[Any]) -> bool:
-    """Whether anything of some experiments was run."""
+    """Return whether any part of the experiments has a result."""
     return any(lab.known(each) for found in experiments for each, _ in found.wanted(lab.scale))
 
 
 def _lab(scale: str, work: Path, only: list[str] | None, experiments: list[Any]) -> Any:
-    """Open what Karel's experiments share, unless they would take weeks here."""
+    """Open the models that Karel's experiments share, unless training takes weeks here."""
     from unskew.experiments.karel.lab.lab import Lab
     from unskew.models.ranks import ALONE
 
@@ -225,13 +248,13 @@ def _lab(scale: str, work: Path, only: list[str] | None, experiments: list[Any])
     if needs_gpu and ALONE.device.type == "cpu":
         raise UnskewError(
             "--scale full trains models that need a GPU, and there is none; take --scale small, or "
-            "print with --only none what is in --work"
+            "add --only none to print the results in --work"
         )
     return lab
 
 
 def _train_at_once(lab: Any, experiments: list[Any], only: list[str] | None, at_once: int) -> None:
-    """Train and score all models that are missing, so many at a time."""
+    """Train and score the missing models, ``at_once`` at a time."""
     from unskew.experiments.karel.lab.lanes import jobs_of, run_lanes
 
     jobs = jobs_of(experiments, lab, only)
@@ -242,7 +265,7 @@ def _train_at_once(lab: Any, experiments: list[Any], only: list[str] | None, at_
 
 
 def _check_only(only: list[str], experiments: list[Any], scale: str) -> None:
-    """Refuse a model that no experiment has: nothing would be trained, without a word."""
+    """Refuse a model that no experiment has: nothing would be trained."""
     from unskew.experiments.karel.lab.scales import find_scale
     from unskew.experiments.karel.lab.trainings import seeds_of
 
@@ -255,12 +278,12 @@ def _check_only(only: list[str], experiments: list[Any], scale: str) -> None:
 
 
 def _say(advance: Advance, name: str = "") -> Say:
-    """Tell the stages of an experiment, and how its training goes, as progress."""
+    """Return what shows the stages and the training of an experiment as progress."""
     done = 0
 
     def stage(text: str) -> None:
         nonlocal done
-        done = 0  # of the model that comes now
+        done = 0  # a stage trains another model
         advance(0, f"{name}{text}")
 
     def step(now: Any) -> None:

@@ -1,4 +1,4 @@
-"""The command that says what there is: list."""
+"""The command that names the sources, variables and experiments: list."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unskew.cli.data import Json
+from unskew.cli.options import Json
 from unskew.cli.printing import echo, print_json
 from unskew.core.errors import unknown
 
 if TYPE_CHECKING:
     from unskew.core.domain import Domain
 
-MANY = 20  # sources of a domain whose parameters are listed only when the domain is named
+MANY = 20  # a domain with more sources than this is listed in full only when it is named
 
 
 def list_(
     name: Annotated[
-        str | None, typer.Argument(metavar="[DOMAIN]", help="Only this domain, in full.")
+        str | None, typer.Argument(metavar="[DOMAIN]", help="List only this domain, in full.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -45,7 +45,7 @@ def list_(
 
 
 def _facts(domains: Sequence[Domain]) -> dict[str, Any]:
-    """Return all of it as plain data."""
+    """Return what the command lists, as plain data."""
     from unskew.core.domain import parameters
 
     return {
@@ -61,7 +61,7 @@ def _facts(domains: Sequence[Domain]) -> dict[str, Any]:
             for name, make in domain.sources.items()
         },
         "not_installed": {
-            domain.name: f"{domain.doc}; to have them: pip install 'unskew[{domain.extra}]'"
+            domain.name: f"{domain.doc}; install it with: pip install 'unskew[{domain.extra}]'"
             for domain in domains
             if domain.extra and not domain.sources
         },
@@ -92,7 +92,7 @@ def _print_sources(domains: Sequence[Domain], facts: dict[str, Any], in_full: bo
     for domain in domains:
         if len(domain.sources) > MANY and not in_full:
             _print_line(f"  {domain.name}/…  ", domain.doc)
-            _print_line("    ", f"(unskew list {domain.name}: what each is, and its parameters)")
+            _print_line("    ", f"(unskew list {domain.name} shows each with its parameters)")
             _print_line("    ", ", ".join(domain.sources), most=100)
             continue
         for source in domain.sources:
@@ -109,7 +109,7 @@ def _print_source(name: str, fact: dict[str, Any]) -> None:
 
 
 def _print_line(name: str, text: str, most: int | None = None) -> None:
-    """Print a name and what it is, below each other if a terminal is narrow; else one line."""
+    """Print a name and its text on one line, or on several lines in a narrow terminal."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else most
     if width is None or len(name) + len(text) <= width:
         echo((name + text).rstrip())

@@ -1,4 +1,4 @@
-"""Stopping by the clock: what Ctrl-C would do, at a time that was said before."""
+"""A limit in minutes: a command stops as if Ctrl-C was pressed then."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import typer
 from unskew.cli.printing import echo
 from unskew.core.errors import UnskewError
 
-AGAIN = 75  # the exit code that asks to be run again (EX_TEMPFAIL of sysexits)
+AGAIN = 75  # the exit code that means: run it again (EX_TEMPFAIL of sysexits)
 
 
 @contextmanager
 def time_limit(minutes: float | None) -> Iterator[None]:
-    """Stop what runs inside after so many minutes; what it saves at Ctrl-C it saves then too."""
+    """Stop the block after so many minutes. It saves what it also saves after Ctrl-C."""
     if minutes is None:
         yield
         return
@@ -35,10 +35,10 @@ def time_limit(minutes: float | None) -> Iterator[None]:
         yield
     except UnskewError:
         raise
-    except BaseException as error:  # whatever an interrupt became on its way here
+    except BaseException as error:  # a library may replace the interrupt by its own error
         if not is_over.is_set():
             raise
-        echo(f"stopped after {minutes:g} minutes; the same command goes on", err=True)
+        echo(f"stopped after {minutes:g} minutes; run the same command again to continue", err=True)
         raise typer.Exit(AGAIN) from error
     finally:
         timer.cancel()

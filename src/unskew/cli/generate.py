@@ -1,4 +1,4 @@
-"""Commands that make datasets and look them over: generate, verify."""
+"""The command that runs a recipe: generate."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unskew.cli.data import Exclude, Homogenize, Json, Settings, Trust, read_settings
+from unskew.cli.options import (
+    Exclude,
+    Homogenize,
+    Json,
+    Settings,
+    read_settings,
+    read_splits,
+)
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
 from unskew.core.errors import UnskewError, check_count
@@ -21,27 +28,36 @@ if TYPE_CHECKING:
 def generate(
     source: Annotated[
         str,
-        typer.Argument(help="A source, a named recipe, module:function, or a recipe's .json."),
+        typer.Argument(
+            help="A source, a named recipe, module:function, or the .json file of a recipe."
+        ),
     ],
     output: Annotated[
-        str, typer.Option("-o", "--output", help="Folder of the dataset, or s3://bucket/prefix.")
+        str, typer.Option("-o", "--output", help="Folder for the dataset, or s3://bucket/prefix.")
     ],
     n: Annotated[
-        int | None, typer.Option("-n", help="Examples to keep.", show_default="10,000")
+        int | None, typer.Option("-n", help="Number of examples to keep.", show_default="10,000")
     ] = None,
     homogenize: Homogenize = None,
     epsilon: Annotated[
         float | None,
         typer.Option(
-            "--epsilon", help="Smaller is closer to uniform and dearer.", show_default="0.025"
+            "--epsilon",
+            help="A smaller value gets closer to uniform and costs more draws.",
+            show_default="0.025",
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed.", show_default="0")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="The same seed gives the same bytes.", show_default="0"),
+    ] = None,
     settings: Settings = None,
     shard_size: Annotated[
         int | None,
         typer.Option(
-            "--shard-size", help="Examples a part, homogenized on its own.", show_default="65,536"
+            "--shard-size",
+            help="Examples in each part. Every part is homogenized on its own.",
+            show_default="65,536",
         ),
     ] = None,
     splits: Annotated[
@@ -49,31 +65,31 @@ def generate(
         typer.Option(
             "--split",
             metavar="NAME=N",
-            help="A split and its examples; repeatable. No program is in two of them.",
+            help="A split and its number of examples. Repeatable. No program is in two splits.",
         ),
     ] = None,
     exclude: Exclude = None,
     distinct: Annotated[
-        bool, typer.Option("--distinct", help="Leave out programs that came before.")
+        bool, typer.Option("--distinct", help="Keep each program only once.")
     ] = False,
     start_from: Annotated[
         str | None,
         typer.Option(
             "--given",
             metavar="DATASET",
-            help="Make these examples anew: the same programs, new worlds.",
+            help="Keep the programs of this dataset and draw new worlds for them.",
         ),
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", help="Processes.", show_default="as many as there are cores"),
+        typer.Option("--workers", help="Number of processes.", show_default="one for each core"),
     ] = None,
     engine: Annotated[
-        str, typer.Option("--engine", help="local, or ray: parts are made on a Ray cluster.")
+        str, typer.Option("--engine", help="local, or ray to make the parts on a Ray cluster.")
     ] = "local",
     address: Annotated[
         str | None,
-        typer.Option("--address", help="Of the Ray cluster.", show_default="this machine"),
+        typer.Option("--address", help="Address of the Ray cluster.", show_default="this machine"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -87,7 +103,7 @@ def generate(
         "seed": seed,
         "shard_size": shard_size,
         "given": start_from,
-        "splits": _splits(splits),
+        "splits": read_splits(splits),
         "exclude": tuple(exclude) if exclude else None,
         "distinct": distinct or None,
     }
@@ -96,7 +112,7 @@ def generate(
     if epsilon is not None and not recipe.homogenize:
         raise UnskewError(
             f"--epsilon is {epsilon:g}, but nothing is homogenized; name a variable: --homogenize, "
-            "or leave --epsilon out"
+            "or leave out --epsilon"
         )
     chosen = _engine(engine, workers, address, recipe.shards)
     with progress(f"generating {recipe.source}", recipe.n) as advance:
@@ -108,7 +124,7 @@ def generate(
 
 
 def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Recipe:
-    """Return the recipe that a command asks for: one from a file, one by name, or a new one."""
+    """Return a recipe: read from a file, found by its name, or made from the options."""
     from dataclasses import replace
 
     from unskew.core.recipe import Recipe
@@ -119,7 +135,7 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
     if source.endswith(".json"):
         if given or settings:
             raise UnskewError(
-                f"{source} is a recipe and says it all; change it there, not by "
+                f"{source} is a recipe and has all settings; change the file, and leave out "
                 f"{', '.join([*given, *(['set'] if settings else [])])}"
             )
         return Recipe.read(place(source))
@@ -138,6 +154,7 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
 
 
 def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:
+    """Print what was made, what it cost, and what was dropped."""
     from unskew.audits.report.words import dropped_details
     from unskew.balance.theory import cost_bound
     from unskew.core.tally import DETAIL
@@ -162,66 +179,18 @@ def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:
 
 
 def _engine(name: str, workers: int | None, address: str | None, shards: int) -> Engine | None:
-    """Return who makes the parts; None where this process does."""
+    """Return the engine that makes the parts; None if this process makes them."""
     from unskew.datasets.engines import processes, ray_cluster
 
     if name not in ("local", "ray"):
         raise UnskewError(f"--engine is {name!r}; give local or ray")
     if name == "ray":
         if workers is not None:
-            raise UnskewError("--workers is for --engine local; Ray uses what its cluster has")
+            raise UnskewError("--workers is for --engine local; Ray uses all of its cluster")
         return ray_cluster(address)
     if address is not None:
-        raise UnskewError("--address is that of a Ray cluster; add --engine ray")
+        raise UnskewError("--address belongs to a Ray cluster; add --engine ray")
     if workers is not None:
         check_count("workers", workers, "use at least one")
     crew = min(workers or os.cpu_count() or 1, shards)
     return processes(crew) if crew > 1 else None
-
-
-def _splits(given: list[str] | None) -> dict[str, int] | None:
-    """Read ``--split name=number`` options."""
-    if not given:
-        return None
-    found: dict[str, int] = {}
-    for split in given:
-        name, _, number = split.partition("=")
-        if not (name and number.isdecimal()) or name in found:
-            raise UnskewError(f"--split is {split!r}; write each once as name=number: train=1000")
-        found[name] = int(number)
-    return found
-
-
-def verify(
-    folder: Annotated[str, typer.Argument(help="A dataset that generate made.")],
-    against: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--against", metavar="DATASET", help="It must share no program with it; repeatable."
-        ),
-    ] = None,
-    trust: Trust = False,
-    as_json: Json = False,
-) -> int:
-    """Check a dataset: checksums, rows, repeats and leaks. Exit code 1 where a fault was found."""
-    from unskew.datasets.verify import verify as run
-    from unskew.io.dataset import recipe_of
-
-    with progress(f"verifying {folder}", recipe_of(folder).n) as advance:
-        found = run(folder, against or (), trust=trust, advance=advance)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        again = f", {found.rechecked:,} of them again in a second, slow way"
-        echo(
-            f"{folder}: {found.rows:,} rows, {found.repeated_rows:,} repeated, "
-            f"{found.repeated_keys:,} repeated keys, {found.checked:,} checked"
-            f"{again if found.rechecked else ''}"
-        )
-        for reason in found.skipped:
-            echo(f"not looked at: {reason}")
-        for fault in found.faults:
-            echo(f"fault: {fault}")
-        if not found.faults:
-            echo("no fault found")
-    return 1 if found.faults else 0

@@ -1,0 +1,57 @@
+"""The command that scores a run: evaluate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unskew.cli.model_options import choose, takes
+from unskew.cli.options import Json
+from unskew.cli.requirements import need_torch
+from unskew.core.errors import check_range
+from unskew.models.karel.options import EvaluateOptions
+
+MODELS = {"karel": EvaluateOptions}
+
+
+@takes(MODELS)
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="Folder of the run.")],
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Sources, datasets or files. Karel also takes named recipes. Without any, the "
+            "Calculator is scored on its four sources, and Karel on karel/msr-test."
+        ),
+    ] = None,
+    n: Annotated[
+        int | None,
+        typer.Option(
+            "-n",
+            help="Examples to read from each target, evenly spaced.",
+            show_default="all; 10,000 of a source",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed for examples of a source.")] = 10_000,
+    as_json: Json = False,
+    **own: Any,
+) -> None:
+    """Score a run: show the share of the examples that it solves."""
+    need_torch()
+    if n is not None:
+        check_range("n", n, 1)
+    from unskew.models.karel.train.run import KIND
+    from unskew.models.runs import settings
+
+    if settings(run).get("kind") == KIND:
+        from unskew.cli.evaluate_karel import evaluate_karel
+
+        options = EvaluateOptions(**choose(MODELS, "karel", own))
+        evaluate_karel(run, targets or ["karel/msr-test"], n, seed, options, as_json)
+    else:
+        from unskew.cli.evaluate_calculator import evaluate_calculator
+
+        choose(MODELS, "calculator", own)
+        evaluate_calculator(run, targets, n, seed, as_json)

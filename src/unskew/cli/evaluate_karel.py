@@ -1,0 +1,136 @@
+"""How the command line scores runs of Karel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unskew.cli.printing import draw, echo, print_json
+from unskew.cli.progress import progress
+from unskew.core.errors import UnskewError, check_range
+
+if TYPE_CHECKING:
+    from unskew.models.karel.options import EvaluateOptions
+    from unskew.models.karel.score import Score
+    from unskew.models.samples import Sample
+
+Scores = Mapping[str, Mapping[str, "Score"]]  # by run, then by dataset
+
+
+def evaluate_karel(
+    run: Path,
+    names: Sequence[str],
+    n: int | None,
+    seed: int,
+    options: EvaluateOptions,
+    as_json: bool,
+) -> None:
+    """Print the scores of a run and of those beside it, and draw them if a picture is wanted."""
+    from unskew.audits.report import check_picture
+
+    if options.heatmap is not None:
+        check_picture(options.heatmap, page=False)
+    scores = _scores([run, *options.also], names, n, seed, options)
+    if as_json:
+        print_json({at: {k: score.to_dict() for k, score in r.items()} for at, r in scores.items()})
+    else:
+        _print_scores(scores)
+    if options.heatmap is not None:
+        _draw_heatmap(scores, options.heatmap)
+        echo(f"heatmap: {options.heatmap}", err=as_json)
+
+
+def _scores(
+    runs: Sequence[Path], names: Sequence[str], n: int | None, seed: int, options: EvaluateOptions
+) -> Scores:
+    """Score every run on every dataset."""
+    from dataclasses import replace
+
+    from unskew.models.karel.decode.beam import LARGEST_BEAM
+    from unskew.models.karel.score import score
+    from unskew.models.karel.train.run import load_synthesizer
+    from unskew.models.ranks import ALONE
+
+    check_range("beam", options.beam, 1, LARGEST_BEAM)
+    models = {str(run): load_synthesizer(run, ALONE.device) for run in runs}
+    samples = {name: _sample(name, n, seed, options) for name in names}
+    tasks = sum(len(sample.examples) for sample in samples.values())
+    scores: dict[str, dict[str, Score]] = {run: {} for run in models}
+    with progress("scoring", len(models) * tasks) as advance:
+        for run, model in models.items():
+            for name, sample in samples.items():
+                found = score(
+                    model, sample.examples, options.beam, shown=options.shown, by=options.by,
+                    advance=partial(advance, note=name),
+                )  # fmt: skip
+                scores[run][name] = replace(found, of=sample.of)
+    return scores
+
+
+def _sample(name: str, n: int | None, seed: int, options: EvaluateOptions) -> Sample:
+    """Return the examples of a target; refuse wrong ones before any is decoded."""
+    from unskew.models.karel.data.examples import read_scored
+    from unskew.models.karel.score import check_scored
+
+    sample = read_scored(name, n, seed)
+    try:
+        check_scored(sample.examples, options.shown, options.by)
+    except UnskewError as error:
+        raise UnskewError(f"{name}: {error}") from error
+    return sample
+
+
+def _draw_heatmap(scores: Scores, path: Path) -> None:
+    """Draw the share that generalizes, of each run on each dataset."""
+    from unskew.audits.report import write_chart
+    from unskew.audits.report.charts import heatmap
+
+    cells = [
+        (name, run, score.shares["generalizes"].share)
+        for run, row in scores.items()
+        for name, score in row.items()
+    ]
+    write_chart(heatmap(cells, "dataset", "run", "generalizes"), path)
+
+
+def _print_scores(scores: Scores) -> None:
+    """Print a table for each dataset, with a column for each run and sections by variable."""
+    from rich.table import Table
+
+    datasets = list(next(iter(scores.values())))
+    for dataset in datasets:
+        first = next(iter(scores.values()))[dataset]
+        table = Table(title=f"{dataset}: {_title(first)}", title_justify="left")
+        table.add_column("solved")
+        for run in scores:
+            table.add_column(run, justify="right")
+        for name in first.shares:
+            table.add_row(name, *(_percent(row[dataset].shares[name]) for row in scores.values()))
+        for variable, values in first.by.items():
+            table.add_section()
+            for at, (value, _) in enumerate(values):
+                cells = (_percent(row[dataset].by[variable][at][1]) for row in scores.values())
+                table.add_row(f"{variable} {value}", *cells)
+        draw(table)
+
+
+def _title(score: Score) -> str:
+    """Return how many tasks were scored, and how many pairs of each were shown."""
+    tasks = f"{score.tasks:,}"
+    if score.of is not None and score.tasks < score.of:
+        tasks = f"{tasks} of {score.of:,}"
+    low, high = score.shown_range
+    pairs = "1 pair" if high == 1 else f"{_range(low, high)} pairs"
+    held_out = _range(*score.held_out) if score.held_out[1] else "none"
+    return f"{tasks} tasks, {pairs} shown, {held_out} held out, beam {score.beam}"
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _percent(share: Any) -> str:
+    low, high = share.interval
+    return f"{100 * share.share:.1f} % ({100 * low:.1f} to {100 * high:.1f})"

@@ -1,0 +1,126 @@
+"""The command that finds Karel programs: synthesize."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from unskew.cli.options import Json
+from unskew.cli.printing import echo, print_json
+from unskew.cli.progress import told_if_long
+from unskew.cli.requirements import need_torch
+from unskew.core.errors import check_range
+
+if TYPE_CHECKING:
+    from unskew.models.karel.decode.solve import Solved
+
+
+def synthesize(
+    problem: Annotated[
+        Path,
+        typer.Argument(
+            help="A text file with one to five pairs of worlds, before and after, as pictures."
+        ),
+    ],
+    run: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN", help="A run, or the file of a model.", show_default="the shipped model"
+        ),
+    ] = None,
+    beam: Annotated[int, typer.Option(help="Number of candidates, from 1 to 64.")] = 64,
+    top: Annotated[int, typer.Option(help="Print at most so many programs.")] = 3,
+    as_json: Json = False,
+) -> None:
+    """Find a Karel program from input/output worlds. Exits with 1 if none is found."""
+    need_torch()
+    result = _synthesize(problem, run, beam, top)
+    if as_json:
+        print_json(result)
+    else:
+        _print_programs(result)
+    if result["found"] == 0:
+        raise typer.Exit(1)
+
+
+def _synthesize(path: Path, run: Path | None, beam: int, top: int) -> dict[str, Any]:
+    """Return the programs as plain data, the best first, and how long the search took."""
+    import numpy as np
+
+    from unskew.domains.karel.formats.problems import read_problem
+    from unskew.io.files import plain_errors
+    from unskew.models.karel.data.tasks import Tasks
+    from unskew.models.karel.decode.beam import LARGEST_BEAM
+    from unskew.models.karel.decode.solve import solve, warm_up
+
+    check_range("top", top, 1, LARGEST_BEAM)
+    check_range("beam", beam, 1, LARGEST_BEAM)
+    with plain_errors(path, reading=True):
+        text = path.read_text(encoding="utf-8", errors="replace")
+    problem = read_problem(text, str(path))
+    pairs = len(problem.inputs)
+    check_range("pairs", pairs, 1, 5, step="give one to five pairs of worlds")
+    began = time.perf_counter()
+    with told_if_long("compiling; the first use on a machine takes longer"):
+        model = _model(run)
+        warm_up(model)
+    ready = time.perf_counter()
+    worlds = np.stack([problem.inputs, problem.outputs], axis=1)[None]
+    tasks = Tasks.of_arrays(np.zeros((1, 1), np.uint8), worlds)
+    solved = solve(model, tasks, beam, shown=pairs)
+    return {
+        "problem": str(path),
+        "pairs": pairs,
+        "beam": beam,
+        "tried": int(solved.judged.valid.sum()),
+        "found": int(solved.judged.consistent[0].sum()),
+        "seconds": time.perf_counter() - ready,
+        "load_seconds": ready - began,
+        "programs": _programs(solved, top),
+    }
+
+
+def _model(run: Path | None) -> Any:
+    """Return the model of a run, or the one that is shipped."""
+    from unskew.models.karel.train.run import load_synthesizer, shipped_synthesizer
+    from unskew.models.ranks import ALONE
+
+    return shipped_synthesizer() if run is None else load_synthesizer(run, ALONE.device)
+
+
+def _programs(solved: Solved, top: int) -> list[dict[str, Any]]:
+    """Return the best programs that turn every input world into its output world."""
+    import numpy as np
+
+    from unskew.domains.karel.language.syntax import to_readable, to_tokens
+
+    places = np.flatnonzero(solved.judged.consistent[0])[:top].tolist()
+    return [
+        {
+            "rank": rank,
+            "candidate": place + 1,
+            "log_probability": float(solved.scores[0, place]),
+            "program": to_tokens(solved.programs[0, place]),
+            "text": to_readable(solved.programs[0, place]),
+        }
+        for rank, place in enumerate(places, start=1)
+    ]
+
+
+def _print_programs(result: Mapping[str, Any]) -> None:
+    """Print each program with its rank, and last how many candidates were right."""
+    for program in result["programs"]:
+        place = f"candidate {program['candidate']} of {result['beam']}"
+        echo(f"# {program['rank']}: {place}, log-probability {program['log_probability']:.2f}")
+        echo(program["text"] + "\n")
+    k, tried = result["pairs"], result["tried"]
+    wanted = "the pair shows" if k == 1 else f"all {k} pairs show"
+    summary = f"{result['found']} of {tried} candidates do what {wanted}"
+    if result["found"] == 0:
+        summary = f"none found: no candidate of {tried} does what {wanted}"
+    seconds, load = result["seconds"], result["load_seconds"]
+    echo(f"{summary} ({seconds:.1f} s, and {load:.1f} s to load)")

@@ -1,0 +1,82 @@
+"""The command that trains a model: train."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unskew.cli.model_options import choose, takes
+from unskew.cli.options import Seed
+from unskew.cli.requirements import need_torch
+from unskew.core.errors import UnskewError
+from unskew.models.calculator import options as calculator
+from unskew.models.karel import options as karel
+
+MODELS = {"calculator": calculator.TrainOptions, "karel": karel.TrainOptions}
+
+
+def _defaults(name: str) -> str:
+    """Return the defaults of an option that both models have."""
+    one, other = (getattr(options, name) for options in MODELS.values())
+    return f"{one:,}" if other is None else f"{one:,}; Karel: {other:,}"
+
+
+@takes(MODELS)
+def train(
+    datasets: Annotated[
+        list[str], typer.Argument(help="One or more datasets or files. Karel also takes sources.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the run.")],
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            help="Number of optimizer steps.",
+            show_default=f"{_defaults('steps')}; Karel: --minutes",
+        ),
+    ] = None,
+    batch: Annotated[
+        int | None,
+        typer.Option(help="Examples in each step.", show_default=_defaults("batch")),
+    ] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="Peak learning rate.", show_default=_defaults("rate"))
+    ] = None,
+    seed: Seed = 0,
+    **own: Any,
+) -> None:
+    """Train a model of the Calculator or of Karel. Run it again to continue a stopped run."""
+    need_torch()
+    domain = "karel" if _is_karel(datasets) else "calculator"
+    given = choose(MODELS, domain, {"steps": steps, "batch": batch, "rate": rate, **own})
+    if domain == "karel":
+        from unskew.cli.train_karel import train_karel
+
+        train_karel(karel.TrainOptions(datasets=datasets, output=output, seed=seed, **given))
+    else:
+        from unskew.cli.train_calculator import train_calculator
+
+        train_calculator(
+            calculator.TrainOptions(datasets=datasets, output=output, seed=seed, **given)
+        )
+
+
+def _is_karel(names: list[str]) -> bool:
+    """Return whether the data is Karel's; refuse data of several domains."""
+    from unskew.core.recipe import Recipe
+    from unskew.io.lookup import built_in_domain, find_recipe
+    from unskew.io.target import open_target
+
+    domains = set()
+    for name in names:
+        if find_recipe(name) is not None:
+            domain = built_in_domain(name)
+        elif name.endswith(".json"):
+            domain = built_in_domain(Recipe.read(Path(name), trust=False).source)
+        else:
+            domain = open_target(name).domain
+        domains.add(domain.name if domain is not None else "")
+    if len(domains) > 1:
+        raise UnskewError(f"{', '.join(names)} are of several domains; train on one domain")
+    return domains == {"karel"}

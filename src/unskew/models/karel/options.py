@@ -1,0 +1,106 @@
+"""The options of Karel's model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from unskew.core.errors import UnskewError
+from unskew.models.options import Help
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions:
+    """What ``unskew train`` takes for Karel's model."""
+
+    datasets: Sequence[str]
+    output: Path
+    steps: int | None = None
+    batch: int = 2048
+    rate: float = 1e-3
+    seed: int = 0
+    minutes: Annotated[float | None, Help("Train for so many minutes; the rate falls to zero.")] = (
+        None
+    )
+    shown: Annotated[str, Help("Pairs to show: 5, or 1-5 to vary it by batch.")] = "5"
+    pair: Annotated[int, Help("Size of a pair's embedding.")] = 512
+    differences: Annotated[bool, Help("Start with weights that see changes in a world.")] = False
+    reuse: Annotated[int | None, Help("Use each example of a stream so often.", default="1")] = None
+    workers: Annotated[
+        int | None,
+        Help("Extra processes that make a stream; 0 for none.", default="all cores but one"),
+    ] = None
+    exclude: Annotated[
+        tuple[str, ...],
+        Help(
+            "Leave out the programs of this dataset. Repeatable.",
+            default="the test sets",
+            metavar="DATASET",
+        ),
+    ] = ()
+    exclude_nothing: Annotated[bool, Help("Train on the programs of the test sets too.")] = False
+    check: Annotated[str, Help("Check the run with this dataset.", metavar="DATASET")] = (
+        "karel/msr-val"
+    )
+    settings: Annotated[
+        tuple[str, ...],
+        Help("Set a parameter of the source. Repeatable.", name="set", metavar="NAME=VALUE"),
+    ] = ()
+    homogenize: Annotated[
+        tuple[str, ...],
+        Help(
+            "Homogenize the source by this variable. Repeat it to use several variables jointly.",
+            metavar="VARIABLE",
+        ),
+    ] = ()
+    shares: Annotated[
+        tuple[int, ...],
+        Help("Parts of a batch for each stream. Repeat it in order.", name="share", metavar="N"),
+    ] = ()
+    trust: Annotated[
+        bool,
+        Help(
+            "Run the code and open the files that a recipe names. Use it only "
+            "if you trust its author."
+        ),
+    ] = False
+
+    @property
+    def excluded(self) -> tuple[str, ...]:
+        """The datasets whose programs are left out of the training."""
+        from unskew.models.karel.data.examples import TEST_SETS
+
+        if self.exclude and self.exclude_nothing:
+            raise UnskewError("--exclude and --exclude-nothing contradict each other; give one")
+        return () if self.exclude_nothing else self.exclude or TEST_SETS
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """What ``unskew evaluate`` takes for Karel's model."""
+
+    also: Annotated[
+        tuple[Path, ...], Help("Score this run too, beside the first. Repeatable.", metavar="RUN")
+    ] = ()
+    beam: Annotated[int, Help("Number of candidates, from 1 to 64.")] = 8
+    shown: Annotated[
+        int | None,
+        Help(
+            "Pairs of worlds to show.",
+            default="5, or all pairs of an example that has fewer",
+        ),
+    ] = None
+    by: Annotated[
+        tuple[str, ...],
+        Help(
+            "Also show the share that generalizes for each value of a variable: a variable of the "
+            "domain, a column, or my_module:my_function. Repeatable.",
+            metavar="VARIABLE",
+        ),
+    ] = ()
+    heatmap: Annotated[
+        Path | None,
+        Help("Draw runs × datasets to this .png or .svg file.", metavar="FILE"),
+    ] = None
