@@ -426,3 +426,19 @@ def test_a_list_fits_a_narrow_terminal_and_is_a_line_each_in_a_pipe(run, monkeyp
     _, shown, _ = run("list", "karel")
     assert max(map(len, shown.splitlines())) <= 60
     assert shown.split() == piped.split()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_output_that_cannot_be_written_is_one_line() -> None:
+    command = [sys.executable, "-m", "unskew", "list"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: the output: No space left")
+
+
+def test_output_that_a_shell_closed_is_no_error() -> None:
+    command = f"{sys.executable} -m unskew --version >&-"
+    done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True)
+    assert "Traceback" not in done.stderr

@@ -88,7 +88,7 @@ def main() -> None:
     stops: list[int] = []
 
     def stop(number: int, _: object) -> None:
-        if stops:  # the first was lost, perhaps in a function of the user that catches everything
+        if len(stops) > 1:  # the others were lost, perhaps in a user's function that catches all
             os._exit(130)
         stops.append(number)
         raise _Stopped
@@ -96,7 +96,8 @@ def main() -> None:
     before = signal.signal(signal.SIGINT, stop)
     try:
         result = app(standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # a shell can close it
+            sys.stdout.flush()
     except UnskewError as error:
         _fail(str(error))
     except _USAGE_ERROR as error:
@@ -105,6 +106,10 @@ def main() -> None:
         _stopped()
     except BrokenPipeError:
         _unread()
+    except OSError as error:  # mostly the output, on a disk that is full
+        _drop_output()
+        what = error.filename or "the output"
+        _fail(f"{what}: {error.strerror or error}; check the path, the disk and its permissions")
     except Exception:  # a kernel or a compiler may turn Ctrl-C into its own error
         if not stops:
             raise
@@ -159,9 +164,14 @@ def _can_continue(arguments: list[str]) -> bool:
 
 
 def _unread() -> None:
-    """Exit silently, and discard output that is not yet flushed."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """End without a word: nobody reads the output any more."""
+    _drop_output()
     sys.exit(141)
+
+
+def _drop_output() -> None:
+    """Send what is still to be written to stdout nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str) -> None:

@@ -122,4 +122,6 @@ def check_range(
     if is_number and low <= value and (high is None or value <= high) and value != math.inf:
         return
     allowed = f"at least {low}" if high is None else f"from {low} to {high}"
+    if value == math.inf:
+        allowed += ", and finite"
     raise UnskewError(f"{name} is {value!r}; allowed is {allowed}: {step}")
