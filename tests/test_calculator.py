@@ -547,6 +547,6 @@ def test_the_five_variables_are_those_of_the_twin() -> None:
 
 
 def test_an_unknown_variable_is_answered_with_the_nearest() -> None:
-    assert DOMAIN.variable("max_depth") == DOMAIN.variables["max_depth"]
+    assert DOMAIN.variable("max_depth").name == "max_depth"
     with pytest.raises(UnskewError, match="did you mean 'max_depth'"):
         DOMAIN.variable("max_deph")

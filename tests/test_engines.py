@@ -132,7 +132,7 @@ import os, signal, time
 from pathlib import Path
 import __main__
 
-in_worker = getattr(__main__.__spec__, "name", "") == "unskew.worker"
+in_worker = getattr(__main__.__spec__, "name", "") == "unskew.datasets.worker"
 
 """
 

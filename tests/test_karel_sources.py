@@ -200,7 +200,7 @@ def test_the_same_programs_get_new_worlds():
 def test_what_is_no_program_is_refused():
     worlds = np.zeros((1, 1, BYTES), np.uint8)
     batch = make_batch(parse("DEF run m( move m)")[None][:, :4], worlds, worlds)
-    with pytest.raises(UnskewError, match="row 0: this is no program"):
+    with pytest.raises(UnskewError, match="row 1: this is no program"):
         find_source("karel/msr").derive(stream(0, "x"), batch)
 
 

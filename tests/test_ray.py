@@ -81,22 +81,21 @@ def test_a_node_that_dies_changes_nothing(cluster, held):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_node_of_ones_own_that_dies_is_one_line_and_the_same_command_goes_on(
-    cluster, held, monkeypatch
-):
+def test_a_node_of_ones_own_that_dies_is_one_line_and_the_same_command_goes_on(cluster, held):
     """It is what this process talks to: there is nobody else to ask for parts."""
     made, _ = cluster
 
     def kill() -> None:
         until(lambda: len(list(held.glob("*.parquet"))) >= 3)
         made.head_node.kill_raylet()
-        Path("held").unlink()
 
     with ThreadPoolExecutor() as beside:
         killed = beside.submit(kill)
+        # The other nodes do not end their parts before this is noticed.
         with pytest.raises(UnskewError, match=r"Ray failed .*raylet died.*run the same command"):
             generate(HELD_RECIPE, "made", engine=ray_cluster())
         killed.result(HANG)
+    Path("held").unlink()
     assert len(list(held.glob("*.parquet"))) >= 3
     assert not ray.is_initialized()
     found = generate(HELD_RECIPE, "made")

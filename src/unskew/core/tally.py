@@ -65,6 +65,8 @@ class Tally:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Tally:
         """Read what ``to_dict`` wrote; refuse anything else, for a file may have been altered."""
+        if not isinstance(data, dict):
+            raise UnskewError(f"the tally is {brief(data)}, which is no JSON object; {_AGAIN}")
         tally = cls(_count(data, "drawn"), _count(data, "kept"))
         dropped = _names(data, "dropped")
         tally.dropped = Counter({reason: _count(dropped, reason) for reason in dropped})
