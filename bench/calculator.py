@@ -4,7 +4,7 @@ from typing import Any
 
 from bench.clock import rate
 from tests.naive import calculator as naive
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains import load_domain
 
 ROWS, NAIVE_ROWS = 1 << 17, 1 << 12
@@ -16,7 +16,7 @@ def main() -> dict[str, Any]:
     print(f"{'source':8}{'drawn':>32}{'drawn and measured':>32}{'plain Python':>14}{'ratio':>8}")
     for name in domain.sources:
         source = domain.source(name)
-        rng, slow_rng = stream(0, name), stream(0, name, "naive")
+        rng, slow_rng = generator(0, name), generator(0, name, "naive")
 
         def draw(source=source, rng=rng) -> int:
             return len(source.draw(rng, ROWS)[0])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.sampling import grammar as p
 from unskew.domains.karel.sampling.grammar import Grammar
@@ -235,7 +235,7 @@ def fit(programs: list[list[str]], drawn: int) -> Grammar:
         "counts": np.array(COUNTS) / sum(COUNTS),
     }
     for turn in range(TURNS):
-        rows, _ = original_programs(stream(turn, "fit"), drawn, flat(grammar))
+        rows, _ = original_programs(generator(turn, "fit"), drawn, flat(grammar))
         facts = facts_of(rows)
         tables, limit, weights = rake(facts)
         found = shares(rows, weights)
@@ -252,7 +252,7 @@ def fit(programs: list[list[str]], drawn: int) -> Grammar:
         for depth, share in enumerate(CONTROL):
             wrong = at_depth[depth] / (1 - at_depth[depth])
             odds[:, depth] *= np.clip(share / (1 - share) / wrong, 0.5, 2) ** step
-        chosen = stream(turn, "nested").choice(len(rows), RESAMPLED, p=weights / weights.sum())
+        chosen = generator(turn, "nested").choice(len(rows), RESAMPLED, p=weights / weights.sum())
         have = nested(rows[chosen])
         print(turn, "direct nesting off by", round(float(100 * abs(have - NESTED).max()), 2))
         inside = (NESTED / have.clip(1e-3)).clip(0.5, 2) ** step  # (parent, construct)

@@ -10,7 +10,7 @@ from bench.clock import peak, rate, seconds
 from unskew.balance.acceptance import accept
 from unskew.balance.codebook import Codebook
 from unskew.balance.homogenizer import Homogenizer, KeptBatches
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains import load_domain
 
 ROWS = 1 << 17
@@ -31,7 +31,7 @@ def main() -> dict[str, Any]:
 
 
 def _acceptance(source: unskew.Source, variable: unskew.SalientVariable) -> dict[str, Any]:
-    rng = stream(0, "bench")
+    rng = generator(0, "bench")
     batch, _ = source.draw(rng, ROWS)
     values = variable.measure(batch)
     codebook = Codebook(variable)
@@ -58,8 +58,8 @@ def _acceptance(source: unskew.Source, variable: unskew.SalientVariable) -> dict
 
 def _memory(domain: unskew.Domain) -> dict[str, float]:
     source, variable = domain.source("dcfg"), domain.variable("length")
-    homogenizer = Homogenizer(variable, 0.025, stream(0, "accept"))
-    kept = KeptBatches(source, stream(0, "draw"), homogenizer)
+    homogenizer = Homogenizer(variable, 0.025, generator(0, "accept"))
+    kept = KeptBatches(source, generator(0, "draw"), homogenizer)
     print("Peak memory of this process against examples kept")
     total, peaks = 0, {}
     for more in (100_000, 900_000, 4_000_000):

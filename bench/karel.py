@@ -6,7 +6,7 @@ import numpy as np
 
 from bench.clock import rate
 from tests.naive import karel as naive
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel import world
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import compile_programs
@@ -43,7 +43,7 @@ def main() -> dict[str, Any]:
     _print("ticks/s, a run of 200 ticks", fast, twin)
     _print("ticks/s, two threads", both)
 
-    made = original_examples(stream(0, "bench"), EXAMPLES, 6)
+    made = original_examples(generator(0, "bench"), EXAMPLES, 6)
     rows, many = made.programs, made.inputs.reshape(-1, world.BYTES)
     parsed = [naive.parse(tokens.to_texts(row)) for row in rows[:SLOW_RUNS]]
     slow_worlds = [naive.from_json(world.to_json(w)) for w in made.inputs[:SLOW_RUNS, 0]]

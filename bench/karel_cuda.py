@@ -17,7 +17,7 @@ import numpy as np
 from bench.clock import rate
 from bench.karel import LONG
 from tests.naive import karel as naive
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel import world
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import Code, compile_programs
@@ -74,7 +74,7 @@ class Pool:
 
 def cases(pairs: int, pool_size: int) -> dict[str, Callable[[], Case]]:
     """What is measured; each is made when its turn comes, since together they are large."""
-    pool = Pool(stream(SEED, "bench", "cuda"), pool_size)
+    pool = Pool(generator(SEED, "bench", "cuda"), pool_size)
 
     def one_loop() -> Case:
         start = world.from_picture(". . .\n. . .\n>. . .")

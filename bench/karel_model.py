@@ -17,7 +17,7 @@ from torch.nn import functional
 from torch.profiler import ProfilerActivity, profile
 
 from tests.naive.karel_model import PlainSynthesizer
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel.sources import msr
 from unskew.models.karel.data.tasks import Minibatches, Tasks, joined
 from unskew.models.karel.decode.beam import beam_search
@@ -45,7 +45,7 @@ def make_tasks(n: int) -> Tasks:
     source, parts = msr(), []
     for part in range(-(-n // source.chunk)):
         rows = min(source.chunk, n - part * source.chunk)
-        parts.append(Tasks.of(source.draw(stream(SEED, "bench", part), rows)[0]))
+        parts.append(Tasks.of(source.draw(generator(SEED, "bench", part), rows)[0]))
     return joined(parts)
 
 
@@ -88,7 +88,7 @@ class PlainStep:
         self.model = PlainSynthesizer().to(device, memory_format=torch.channels_last)
         self.model.encode = torch.compile(self.model.encode)  # type: ignore[method-assign]
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3)
-        self.rng = stream(SEED, "plain")
+        self.rng = generator(SEED, "plain")
 
     def run(self) -> None:
         start = int(self.rng.integers(len(self.order) // self.rows)) * self.rows

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.fit_msr import lengths
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.running.interpreter import run
@@ -25,7 +25,7 @@ def main() -> None:
     print("actions of a run, and examples that leave a branch out of the first five pairs;")
     print("the original's: 7.92 on average, 3/5/10/17/23/43/73 at 25/50/75/90/95/99/100 %; 17.5 %")
     for seed in range(SEEDS):
-        made = original_examples(stream(seed, "runs"), N, 6)
+        made = original_examples(generator(seed, "runs"), N, 6)
         tell("ours", made.programs, made.inputs, np.ones(N))
     if len(sys.argv) < 2:
         return
@@ -35,7 +35,7 @@ def main() -> None:
     have, want = np.bincount(sizes, minlength=200), np.pad(lengths(), (0, 200))
     weights = want[sizes] / have[sizes]
     for seed in range(SEEDS):
-        made = draw_pairs(stream(seed, "runs"), compile_programs(rows), ORIGINAL, 6, 0, 20_000)
+        made = draw_pairs(generator(seed, "runs"), compile_programs(rows), ORIGINAL, 6, 0, 20_000)
         fine = made.status == MADE
         tell("surviving programs", rows[fine], made.inputs[fine], np.ones(fine.sum()))
         tell("… weighted to the lengths", rows[fine], made.inputs[fine], weights[fine])

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bench.clock import rate
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.running.hidden import EVEN, REVERSED
@@ -37,7 +37,7 @@ def main() -> dict[str, Any]:
     print("whole, the five of a set drawn again together, as the paper says")
     for name, (source, settings, worlds) in SOURCES.items():
         made = DOMAIN.source(source, settings)
-        middle, low, high = rate(lambda made=made: len(made.draw(stream(0, "b"), N)[0]), 5)
+        middle, low, high = rate(lambda made=made: len(made.draw(generator(0, "b"), N)[0]), 5)
         line = f"{name:26}{middle:>9,.0f} examples/s ({low:,.0f} to {high:,.0f})"
         found[name] = {"rate": (middle, low, high), **_tries(settings, worlds)}
         line += f"   {found[name]['worlds']:>6.0f} worlds each"
@@ -47,7 +47,7 @@ def main() -> dict[str, Any]:
             found[name]["plain"] = _plain_rate(worlds)
             line += f"   plain {found[name]['plain']:>7,.0f}/s"
         print(line)
-    middle, low, high = rate(lambda: len(original_programs(stream(0, "p"), N)[0]), 5)
+    middle, low, high = rate(lambda: len(original_programs(generator(0, "p"), N)[0]), 5)
     print(f"{'programs like the msr':26}{middle:>9,.0f} programs/s ({low:,.0f} to {high:,.0f})")
     return found
 
@@ -58,20 +58,20 @@ def _tries(
     """Worlds drawn for an example of six, and the programs that are dropped."""
     if worlds is ORIGINAL:
         inside = nesting_bit(settings.get("nested", ANY))
-        made = original_examples(stream(1, "b"), N, 6, inside=inside)
+        made = original_examples(generator(1, "b"), N, 6, inside=inside)
         return {"worlds": made.tries.mean()}
     if worlds is None:
-        rows = action_programs(stream(1, "b"), 1 + np.arange(N) % 20)
-        made = on_originals(stream(2, "b"), compile_programs(rows), 6)
+        rows = action_programs(generator(1, "b"), 1 + np.arange(N) % 20)
+        made = on_originals(generator(2, "b"), compile_programs(rows), 6)
     else:
-        rows, _ = original_programs(stream(1, "b"), N)
-        made = draw_pairs(stream(2, "b"), compile_programs(rows), worlds, 6, 5, TRIES)
+        rows, _ = original_programs(generator(1, "b"), N)
+        made = draw_pairs(generator(2, "b"), compile_programs(rows), worlds, 6, 5, TRIES)
     each, dropped = made.tries.sum() / (made.status == MADE).sum(), (made.status != MADE).mean()
     return {"worlds": each, "dropped": dropped}
 
 
 def _plain_rate(worlds: tuple[int, float, float, int]) -> float:
-    rows, _ = original_programs(stream(3, "b"), PLAIN_N)
+    rows, _ = original_programs(generator(3, "b"), PLAIN_N)
     rows = rows[:PLAIN_N]
     return rate(lambda: sum(_plain(row, worlds) for row in rows), 1)[0]
 
@@ -80,7 +80,7 @@ def _plain(row: np.ndarray, worlds: tuple[int, float, float, int]) -> int:
     """One program's five worlds the plain way; 1 if they were found in 20,000 draws."""
     code = compile_programs(row[None])
     full = 2 ** (2 * int(code.tests[0])) - 1
-    rng = stream(4, "b")
+    rng = generator(4, "b")
     for _ in range(TRIES // 1_000):
         drawn = draw_worlds(rng, 1_000, *worlds)
         ran = run(code, drawn, np.zeros(1_000, np.int64))

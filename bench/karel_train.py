@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel.running.interpreter import run
 from unskew.domains.karel.sampling.programs import original_examples
 from unskew.models.karel.data.tasks import Minibatches, Tasks
@@ -35,7 +35,7 @@ TELL_SECONDS = 20.0
 def draw_part(place: tuple[Path, int, str, int, int]) -> None:
     """Draw one part of a set and leave it in a file."""
     folder, seed, name, part, rows = place
-    made = original_examples(stream(seed, "bench", name, part), rows, 6)
+    made = original_examples(generator(seed, "bench", name, part), rows, 6)
     np.save(folder / f"{name}-{part:04}-programs.npy", made.programs)
     worlds = np.stack([made.inputs, made.outputs], axis=2)
     np.save(folder / f"{name}-{part:04}-worlds.npy", worlds)

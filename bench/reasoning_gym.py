@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import unskew
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains import load_domain
 
 N, STREAM, NEIGHBOURS, SEED = 20_000, 5_000, 500, 0
@@ -96,7 +96,7 @@ def made(recipe: dict[str, Any]) -> dict[str, Any]:
 
 def drawn(task: str, n: int, seed: int) -> list[dict[str, Any]]:
     source = load_domain("reasoning-gym").source(task)
-    batch, _ = source.draw(stream(seed, source.name, "audit"), n)
+    batch, _ = source.draw(generator(seed, source.name, "audit"), n)
     return list(batch.examples())
 
 

@@ -19,7 +19,7 @@ from tests.statistics import has_rate, same_distribution
 from tests.waiting import HANG
 from unskew.core.batch import Batch, text_bytes
 from unskew.core.errors import UnskewError
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.calculator import DOMAIN, evaluate, kernels, parse, print_tree, to_text
 
 fixed = settings(derandomize=True)
@@ -32,7 +32,7 @@ scribbles = st.text("0123456789+-*()", max_size=25)
 
 
 def draw_texts(source: str, n: int, seed: int = 0, **parameters: Any) -> list[str]:
-    batch, _ = DOMAIN.source(source, parameters).draw(stream(seed, source), n)
+    batch, _ = DOMAIN.source(source, parameters).draw(generator(seed, source), n)
     return batch.columns["expression"].to_pylist()
 
 
@@ -322,7 +322,7 @@ def of_the_source(
     parameters: tuple[tuple[str, Any], ...],
     change: Callable[[int, str], str] = lambda row, text: text,
 ) -> Histograms:
-    batch, _ = DOMAIN.source(source, dict(parameters)).draw(stream(7, source), 5 * DRAWS)
+    batch, _ = DOMAIN.source(source, dict(parameters)).draw(generator(7, source), 5 * DRAWS)
     texts = batch.columns["expression"].to_pylist()
     changed = [change(row, text) for row, text in enumerate(texts)]
     return histograms(changed, batch.columns["value"].tolist())
@@ -413,7 +413,7 @@ def test_what_is_too_long_is_dropped_and_counted(p: float, max_length: int, fits
     False alarms: 1e-6 each. Caught for certain: a share of drops off by 0.02 (the last line).
     """
     source = DOMAIN.source("dcfg", {"p": p, "max_length": max_length})
-    batch, dropped = source.draw(stream(4), 20_000)
+    batch, dropped = source.draw(generator(4), 20_000)
     assert len(batch) == 20_000
     assert list(dropped) == ["longer than max_length"]
     drawn = 20_000 + dropped.total()
@@ -422,7 +422,7 @@ def test_what_is_too_long_is_dropped_and_counted(p: float, max_length: int, fits
 
 
 def test_nothing_is_dropped_where_everything_fits() -> None:
-    _, dropped = DOMAIN.source("bal", {"max_depth": 3}).draw(stream(0), 1000)
+    _, dropped = DOMAIN.source("bal", {"max_depth": 3}).draw(generator(0), 1000)
     assert dropped == Counter()
 
 
@@ -431,14 +431,14 @@ def test_nothing_is_dropped_where_everything_fits() -> None:
 
 def test_an_example_is_an_expression_and_its_value() -> None:
     for source in DOMAIN.sources:
-        batch, _ = DOMAIN.source(source).draw(stream(1), 500)
+        batch, _ = DOMAIN.source(source).draw(generator(1), 500)
         for example in batch.examples():
             assert eval(example["expression"]) % 10 == example["value"]
         assert DOMAIN.check(batch).all()
 
 
 def test_check_finds_a_planted_wrong_value() -> None:
-    batch, _ = DOMAIN.source("dcfg").draw(stream(1), 100)
+    batch, _ = DOMAIN.source("dcfg").draw(generator(1), 100)
     values = batch.columns["value"].copy()
     values[17] = (values[17] + 1) % 10
     right = DOMAIN.check(Batch({"expression": batch.columns["expression"], "value": values}))

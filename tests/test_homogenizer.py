@@ -21,7 +21,7 @@ from unskew.balance import homogenizer, theory
 from unskew.balance.acceptance import accept
 from unskew.balance.homogenizer import ENDLESS, Homogenizer, KeptBatches
 from unskew.core.batch import Batch
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.core.source import Source, plain_source
 from unskew.core.variable import SalientVariable, over
 from unskew.io.lookup import find_source
@@ -115,13 +115,13 @@ def test_a_homogenizer_is_the_papers_loop_in_any_batches(
 ) -> None:
     codes, size = run
     support = None if grown else range(size)
-    made = Homogenizer(codes_variable(support), epsilon, stream(seed))
+    made = Homogenizer(codes_variable(support), epsilon, generator(seed))
     keep: list[bool] = []
     edges = [0, *sorted(cuts), len(codes)]
     for start, end in pairwise(edges):
         keep += made.keep(batch_of(codes[start:end]), ENDLESS).tolist()
 
-    uniforms = stream(seed).random(len(codes)).tolist()
+    uniforms = generator(seed).random(len(codes)).tolist()
     expected, counts = sampled_homogenize(codes, int, support, epsilon, uniforms)
     assert keep == expected
     assert made.values() == (
@@ -133,11 +133,11 @@ def test_a_homogenizer_is_the_papers_loop_in_any_batches(
 
 @pytest.mark.parametrize("most", [0, 1, 10, 57])
 def test_a_homogenizer_counts_no_draw_past_the_last_one_kept(most: int) -> None:
-    codes = stream(1).choice(3, p=[0.7, 0.2, 0.1], size=500).tolist()
-    made = Homogenizer(codes_variable(range(3)), 0.025, stream(2))
+    codes = generator(1).choice(3, p=[0.7, 0.2, 0.1], size=500).tolist()
+    made = Homogenizer(codes_variable(range(3)), 0.025, generator(2))
     keep = made.keep(batch_of(codes), most)
 
-    expected, _ = sampled_homogenize(codes, int, range(3), 0.025, stream(2).random(500).tolist())
+    expected, _ = sampled_homogenize(codes, int, range(3), 0.025, generator(2).random(500).tolist())
     assert keep.tolist() == as_in_the_loop(expected, most)
     assert made.kept == most
     assert made.values()[0].total() == made.drawn == len(keep)
@@ -153,8 +153,8 @@ def skewed(rng: np.random.Generator) -> int:
 def kept_with_chunk(chunk: int, n: int) -> tuple[list[int], dict[str, Any]]:
     plain = plain_source(skewed)
     source = Source("skewed", plain.draw, chunk=chunk)
-    made = Homogenizer(unskew.clip(lambda x: x, 1, 5), 0.025, stream(5, "accept"))
-    batches = KeptBatches(source, stream(5, "draw"), made)
+    made = Homogenizer(unskew.clip(lambda x: x, 1, 5), 0.025, generator(5, "accept"))
+    batches = KeptBatches(source, generator(5, "draw"), made)
     kept = [x for batch in batches.take(n) for x in batch.examples()]
     return kept, batches.tally.to_dict()
 
@@ -169,16 +169,16 @@ def test_the_size_of_batches_changes_nothing() -> None:
 
 def test_batches_taken_are_never_empty_and_end_with_n() -> None:
     source = Source("skewed", plain_source(skewed).draw, chunk=3)
-    made = Homogenizer(over(lambda x: min(x, 9), range(1, 10)), 0.025, stream(1))
-    sizes = [len(batch) for batch in KeptBatches(source, stream(2), made).take(200)]
+    made = Homogenizer(over(lambda x: min(x, 9), range(1, 10)), 0.025, generator(1))
+    sizes = [len(batch) for batch in KeptBatches(source, generator(2), made).take(200)]
     assert min(sizes) > 0
     assert sum(sizes) == 200
 
 
 def test_without_a_homogenizer_everything_is_kept() -> None:
-    batches = KeptBatches(plain_source(skewed), stream(3))
+    batches = KeptBatches(plain_source(skewed), generator(3))
     kept = [x for batch in batches.take(600) for x in batch.examples()]
-    rng = stream(3)
+    rng = generator(3)
     assert kept == [skewed(rng) for _ in range(600)]
     assert (batches.tally.drawn, batches.tally.kept, batches.tally.cost) == (600, 600, 1.0)
 
@@ -189,7 +189,7 @@ def test_what_a_source_dropped_is_counted_for_the_draws_that_were_used() -> None
     False alarms: 1e-9. Caught for certain: counts off by a quarter (the last line).
     """
     source = find_source("calculator/dcfg", {"p": 0.5, "max_length": 1})
-    batches = KeptBatches(source, stream(3))
+    batches = KeptBatches(source, generator(3))
     list(batches.take(2000))
     dropped = batches.tally.dropped.total()
     assert has_rate(dropped, dropped + 2000, 0.5) > 1e-9
@@ -199,7 +199,7 @@ def test_what_a_source_dropped_is_counted_for_the_draws_that_were_used() -> None
 def test_a_source_that_gives_nothing_is_refused() -> None:
     empty = Source("empty", lambda rng, n: (batch_of([]), Counter()))
     with pytest.raises(UnskewError, match="'empty' gave nothing"):
-        next(KeptBatches(empty, stream(0)).take(1))
+        next(KeptBatches(empty, generator(0)).take(1))
 
 
 # The function most people need.
@@ -218,9 +218,9 @@ def test_the_same_seed_gives_the_same_examples() -> None:
 def test_homogenize_is_the_papers_loop_over_the_samplers_own_draws() -> None:
     examples = unskew.homogenize(skewed, by=lambda x: min(x, 6), epsilon=0.05, seed=9)
     kept = list(islice(examples, 200))
-    rng = stream(9, "skewed", "draw", 0)
+    rng = generator(9, "skewed", "draw", 0)
     draws = [skewed(rng) for _ in range(5000)]
-    uniforms = stream(9, "skewed", "accept", 0).random(5000).tolist()
+    uniforms = generator(9, "skewed", "accept", 0).random(5000).tolist()
     keep, _ = sampled_homogenize(draws, lambda x: min(x, 6), None, 0.05, uniforms)
     assert kept == [x for x, k in zip(draws, keep, strict=True) if k][:200]
 
@@ -312,8 +312,8 @@ def test_a_cost_limit_below_one_is_refused() -> None:
 @cache
 def settled(epsilon: float) -> tuple[np.ndarray, np.ndarray]:
     """Return a million codes and which of them are kept, once the counts have settled."""
-    made = Homogenizer(codes_variable(range(len(P))), epsilon, stream(11, "accept"))
-    rng = stream(11, "draw")
+    made = Homogenizer(codes_variable(range(len(P))), epsilon, generator(11, "accept"))
+    rng = generator(11, "draw")
     for _ in range(10):
         made.keep(batch_of(rng.choice(len(P), p=P, size=1_000_000)), ENDLESS)
     codes = rng.choice(len(P), p=P, size=1_000_000)
@@ -372,7 +372,7 @@ def test_the_bound_on_the_cost_is_reached_where_a_value_cannot_occur() -> None:
     False alarms: 1e-6. Caught for certain: a cost off by a tenth.
     """
     epsilon, draws = 0.025, 200_000
-    made = Homogenizer(codes_variable(range(2)), epsilon, stream(4))
+    made = Homogenizer(codes_variable(range(2)), epsilon, generator(4))
     with pytest.warns(HealthWarning):
         keep = made.keep(batch_of([0] * draws), ENDLESS)
     assert has_rate(int(keep.sum()), draws, 1 / theory.cost_bound(epsilon)) > 1e-6
@@ -391,8 +391,8 @@ def runs_outside_xi(q: Sequence[float], drawn_from: Sequence[float], draws: int)
     """
     size, outside = len(q), 0
     for run in range(RUNS):
-        made = Homogenizer(codes_variable(range(size)), 0.0, stream(run, "accept"))
-        codes = stream(run, "draw").choice(size, p=drawn_from, size=draws)
+        made = Homogenizer(codes_variable(range(size)), 0.0, generator(run, "accept"))
+        codes = generator(run, "draw").choice(size, p=drawn_from, size=draws)
         made.keep(batch_of(codes), ENDLESS)
         counts = np.array([made.values()[0][x] for x in range(size)])
         weights = np.asarray(q) / np.maximum(counts, 1e-9)
@@ -444,7 +444,7 @@ def warnings_of(made: Homogenizer, batches: Sequence[Sequence[int]]) -> list[str
 
 
 def test_values_never_seen_are_named_once_with_what_they_cost() -> None:
-    made = Homogenizer(codes_variable([0, 1, 7]), 0.025, stream(0))
+    made = Homogenizer(codes_variable([0, 1, 7]), 0.025, generator(0))
     (message,) = warnings_of(made, [[0, 1] * 500] * 20)
     assert "'code' never took 7 in 1000 draws; leaving it out" in message
     with_it = theory.expected_cost([0.5, 0.5, 0.0], 0.025)
@@ -457,28 +457,28 @@ def test_values_never_seen_are_named_once_with_what_they_cost() -> None:
 
 
 def test_a_cost_above_its_limit_is_warned_of_once() -> None:
-    made = Homogenizer(codes_variable([0, 1]), 0.0, stream(0), cost_limit=2.0)
+    made = Homogenizer(codes_variable([0, 1]), 0.0, generator(0), cost_limit=2.0)
     (message,) = warnings_of(made, [[0] * 990 + [1] * 10] * 20)
     assert "homogenizing 'code' costs" in message
     assert "above the limit of 2; raise epsilon (0)" in message
 
 
 def test_both_warnings_may_come_and_neither_before_a_thousand_draws() -> None:
-    made = Homogenizer(codes_variable([0, 1, 2]), 0.001, stream(0), cost_limit=2.0)
+    made = Homogenizer(codes_variable([0, 1, 2]), 0.001, generator(0), cost_limit=2.0)
     assert warnings_of(made, [[0] * 999]) == []
     found = warnings_of(made, [[0] * 1000] * 100)
     assert [message.split()[0] for message in found] == ["'code'", "homogenizing"]
 
 
 def test_a_healthy_run_warns_of_nothing() -> None:
-    made = Homogenizer(codes_variable(range(5)), 0.025, stream(0))
-    made.keep(batch_of(stream(1).choice(5, p=P, size=50_000)), ENDLESS)
+    made = Homogenizer(codes_variable(range(5)), 0.025, generator(0))
+    made.keep(batch_of(generator(1).choice(5, p=P, size=50_000)), ENDLESS)
     assert made.health().warnings == ()
     assert made.health().never_seen == ()
 
 
 def test_a_support_that_grows_has_no_value_that_was_never_seen() -> None:
-    made = Homogenizer(codes_variable(None), 0.025, stream(0))
+    made = Homogenizer(codes_variable(None), 0.025, generator(0))
     made.keep(batch_of([0, 1] * 5000 + [2] * 10), 1500)
     assert made.drawn < 10_000
     assert made.health().never_seen == ()
@@ -503,7 +503,7 @@ def test_an_impossible_value_at_epsilon_zero_ends_with_an_error(
 
 def test_patience_starts_again_with_each_one_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(homogenizer, "PATIENCE", 100)
-    made = Homogenizer(codes_variable([0, 1]), 0.0, stream(0), cost_limit=1e9)
+    made = Homogenizer(codes_variable([0, 1]), 0.0, generator(0), cost_limit=1e9)
     for _ in range(50):
         made.keep(batch_of([0] * 60 + [1]), ENDLESS)
     assert made.kept >= 50
@@ -526,8 +526,8 @@ def array_cells(thing: object) -> int:
 
 @pytest.mark.parametrize("support", [range(5), None], ids=["declared", "grown"])
 def test_memory_does_not_grow_with_the_draws(support: Sequence[int] | None) -> None:
-    made = Homogenizer(codes_variable(support), 0.025, stream(0))
-    rng = stream(1)
+    made = Homogenizer(codes_variable(support), 0.025, generator(0))
+    rng = generator(1)
     made.keep(batch_of([*range(5)] * 10), ENDLESS)
     before = array_cells(made)
     for _ in range(20):

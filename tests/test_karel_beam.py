@@ -10,7 +10,7 @@ from tests.naive import karel_syntax as naive
 from tests.naive.karel_model import plain_copy
 from tests.test_karel_model import TINY, tasks, tensors
 from unskew.core.errors import UnskewError
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.language.tokens import IDS, PAD, VOCABULARY, stacked, to_ids
 from unskew.domains.karel.running.interpreter import run
@@ -33,7 +33,7 @@ def allowed_after(tokens: list[str], max_length: int) -> set[str]:
 
 def test_the_mask_allows_what_the_naive_parser_does_along_random_programs():
     """Every prefix of random programs, with room to spare, little and none."""
-    rng = stream(0, "syntax")
+    rng = generator(0, "syntax")
     for _ in range(25):
         program = list(naive_karel.random_program(rng, int(rng.integers(5, 40))))
         for room in (0, 1, 3, 20):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.naive import karel as naive
 from unskew.core.errors import UnskewError
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel import world
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import compile_programs
@@ -24,7 +24,7 @@ WORLD = world.from_picture(". .\n>. .")[None]
 
 def pairs(pool: int, n: int):
     """Random programs, random worlds of ``pool``, and which belong together."""
-    rng = stream(0, "cuda")
+    rng = generator(0, "cuda")
     programs = [naive.random_program(rng, int(rng.integers(5, 90))) for _ in range(pool)]
     rows = tokens.stacked([tokens.to_ids(list(program)) for program in programs])
     drawn = [naive.to_json(naive.random_world(rng)) for _ in range(pool)]

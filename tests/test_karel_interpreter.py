@@ -8,7 +8,7 @@ import pytest
 
 from tests.naive import karel as naive
 from unskew.core.errors import UnskewError
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel import world
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import compile_programs
@@ -32,7 +32,7 @@ def branches(coverage) -> set[tuple[int, bool]]:
 
 def agree(seed: int, pairs: int, max_ticks: int = 200) -> set[str]:
     """Compare ``pairs`` random runs with the twin; return the statuses that occurred."""
-    rng = stream(seed, "interpreter")
+    rng = generator(seed, "interpreter")
     programs = [naive.random_program(rng, int(rng.integers(5, 90))) for _ in range(pairs)]
     slow_worlds = [naive.random_world(rng) for _ in range(pairs)]
     rows = tokens.stacked([tokens.to_ids(list(program)) for program in programs])
@@ -133,7 +133,7 @@ def test_which_statements_ran_worked_by_hand(program, picture, max_ticks, ran):
 
 
 def test_asking_for_statements_changes_nothing_else():
-    rng = stream(4, "statements")
+    rng = generator(4, "statements")
     rows = tokens.stacked([tokens.to_ids(list(naive.random_program(rng))) for _ in range(50)])
     worlds = np.stack([world.from_json(naive.to_json(naive.random_world(rng))) for _ in range(500)])
     plain, asked = run(rows, worlds), run(rows, worlds, statements=True, threads=2)
@@ -143,7 +143,7 @@ def test_asking_for_statements_changes_nothing_else():
 
 
 def test_threads_and_order_change_nothing():
-    rng = stream(3, "threads")
+    rng = generator(3, "threads")
     rows = tokens.stacked([tokens.to_ids(list(naive.random_program(rng))) for _ in range(50)])
     worlds = np.stack([world.from_json(naive.to_json(naive.random_world(rng))) for _ in range(500)])
     one = run(rows, worlds)

@@ -6,7 +6,7 @@ from scipy import stats
 
 from tests.naive import karel as naive
 from unskew.core.errors import UnskewError
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel import world
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.running import judge as judging
@@ -18,12 +18,12 @@ K, SHOWN = 6, 5
 
 @pytest.fixture(scope="module")
 def tasks():
-    return original_examples(stream(0, "judging"), 40, K)
+    return original_examples(generator(0, "judging"), 40, K)
 
 
 def proposals_for(tasks, each=4):
     """Its own program first for every third task; others' programs, and what is no program."""
-    rng = stream(1, "proposals")
+    rng = generator(1, "proposals")
     rows = tasks.programs[rng.integers(len(tasks.programs), size=(len(tasks.programs), each))]
     rows[::3, 0] = tasks.programs[::3]
     rows[1::3, 1] = 0

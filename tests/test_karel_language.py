@@ -8,7 +8,7 @@ import pytest
 
 from tests.naive import karel as naive
 from unskew.core.errors import UnskewError
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel import world
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import FINE, NO_PROGRAM, compile_programs
@@ -49,7 +49,7 @@ def test_both_forms_of_a_program_are_the_same_program():
 
 
 def test_random_programs_go_both_ways_and_back():
-    rng = stream(0, "language")
+    rng = generator(0, "language")
     for _ in range(500):
         texts = naive.random_program(rng)
         program = parse_tokens(" ".join(texts))
@@ -184,7 +184,7 @@ def grammatical(texts) -> bool:
 
 def test_the_compiler_accepts_exactly_the_programs():
     """Random programs with a token changed, dropped, doubled or swapped; the twin decides."""
-    rng = stream(0, "compiler")
+    rng = generator(0, "compiler")
     found = {FINE: 0, NO_PROGRAM: 0}
     for _ in range(3000):
         texts = list(naive.random_program(rng, 30))
@@ -221,7 +221,7 @@ def test_padding_inside_a_program_is_no_program():
 
 
 def test_worlds_go_through_picture_json_and_tensor_and_back():
-    rng = stream(0, "worlds")
+    rng = generator(0, "worlds")
     for _ in range(300):
         slow = naive.random_world(rng)
         data = naive.to_json(slow)

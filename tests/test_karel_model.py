@@ -8,7 +8,7 @@ import torch
 
 from tests.naive.karel_model import plain_copy
 from unskew.core.errors import UnskewError
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains import load_domain
 from unskew.domains.karel.world import to_tensor
 from unskew.models.karel.data.tasks import Minibatches, Tasks, joined
@@ -22,7 +22,7 @@ TINY = SynthesizerConfig(channels=8, blocks=2, pair=16, token=8, hidden=16, seed
 
 def tasks(n: int, seed: int = 0, source: str = "msr", **options: int) -> Tasks:
     made = load_domain("karel").source(source, options)
-    return Tasks.of(made.draw(stream(seed, "test"), n)[0])
+    return Tasks.of(made.draw(generator(seed, "test"), n)[0])
 
 
 def tensors(worlds: np.ndarray) -> torch.Tensor:

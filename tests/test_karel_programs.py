@@ -13,7 +13,7 @@ import pytest
 from tests.naive import karel as naive
 from tests.naive import karel_programs as facts
 from tests.statistics import same_distribution
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.language.syntax import parse
@@ -33,7 +33,7 @@ HISTOGRAMS = (
 
 @pytest.fixture(scope="module")
 def programs():
-    rows, drawn = original_programs(stream(0, "programs"), N)
+    rows, drawn = original_programs(generator(0, "programs"), N)
     assert drawn > N
     return [tokens.to_texts(row) for row in rows]
 
@@ -69,7 +69,7 @@ def test_histograms_are_the_originals(statistics, name):
 @pytest.mark.parametrize("name", HISTOGRAMS)
 def test_a_planted_shift_is_caught(programs, name):
     """Programs of random tokens in place of a quarter: every histogram notices."""
-    rng = stream(1, "planted")
+    rng = generator(1, "planted")
     wrong = [naive.random_program(rng, 60) for _ in range(N // 4)]
     assert distance(facts.statistics([*programs[: 3 * N // 4], *wrong]), name) > CLOSE
 
@@ -119,7 +119,7 @@ BARREN = {
 @pytest.mark.parametrize("name", BARREN)
 def test_a_program_with_a_branch_that_no_valid_run_takes_is_barren(name):
     code = compile_programs(parse(f"DEF run m( {BARREN[name]} m)")[None])
-    assert not coverable(stream(0, name), code).any()
+    assert not coverable(generator(0, name), code).any()
 
 
 def test_what_is_coverable_is_covered_and_what_is_not_is_not():
@@ -128,12 +128,12 @@ def test_what_is_coverable_is_covered_and_what_is_not_is_not():
     Grammar programs without the filter, so that both kinds occur. Of the coverable ones at
     least 93 % must be covered (some need rare worlds), of the others at most 2 %.
     """
-    rng = stream(5, "cover")
+    rng = generator(5, "cover")
     rows = tokens.stacked(
         [tokens.to_ids(list(naive.random_program(rng, 30))) for _ in range(1_500)]
     )
     code = compile_programs(rows)
-    found = coverable(stream(6, "cover"), code)
+    found = coverable(generator(6, "cover"), code)
     covered = np.array([_is_covered(rows[row], row) for row in range(len(rows))])
     assert 0.02 < found.mean() < 0.5
     assert covered[found].mean() > 0.93
@@ -142,10 +142,10 @@ def test_what_is_coverable_is_covered_and_what_is_not_is_not():
 
 def test_the_quick_looks_refuse_only_what_is_barren():
     """What they refuse is not coverable; each refuses some, and no program that survives."""
-    rng = stream(8, "quick")
+    rng = generator(8, "quick")
     rows = [tokens.to_ids(list(naive.random_program(rng, 40))) for _ in range(3_000)]
     code = compile_programs(tokens.stacked(rows))
-    found = coverable(stream(9, "quick"), code)
+    found = coverable(generator(9, "quick"), code)
     acts = np.zeros((2, tokens.MAX_TOKENS + 1), np.uint8)
     leaves = np.array([can_leave_loops(row) for row in code.instructions])
     does = np.array([can_act_everywhere(row, acts) for row in code.instructions])
@@ -158,7 +158,7 @@ def test_the_quick_looks_refuse_only_what_is_barren():
 def _is_covered(row, seed):
     """Whether valid runs on 3,000 worlds drawn whole take every branch, by the batch API."""
     code = compile_programs(row[None])
-    worlds = draw_worlds(stream(seed, "whole"), 3_000, *ORIGINAL)
+    worlds = draw_worlds(generator(seed, "whole"), 3_000, *ORIGINAL)
     ran = run(code, worlds, np.zeros(len(worlds), np.int64))
     valid = (ran.status == 0) & (ran.actions[:, 0] > 0) & (ran.actions[:, 3:].sum(axis=1) > 0)
     seen = np.bitwise_or.reduce(ran.coverage[valid], axis=0, initial=0)
@@ -172,8 +172,8 @@ def test_nearly_every_original_program_passes():
         pytest.skip("the surviving programs are not here")
     lines = path.read_text(encoding="utf-8").splitlines()
     code = compile_programs(tokens.stacked([tokens.to_ids(line.split()) for line in lines]))
-    assert coverable(stream(0, "real"), code).mean() > 0.985
-    made = draw_pairs(stream(0, "real"), code, ORIGINAL, 6, 0, ORIGINAL_BUDGET)
+    assert coverable(generator(0, "real"), code).mean() > 0.985
+    made = draw_pairs(generator(0, "real"), code, ORIGINAL, 6, 0, ORIGINAL_BUDGET)
     assert (made.status == MADE).mean() > 0.98
 
 
@@ -191,9 +191,9 @@ def test_programs_are_the_same_however_many_worlds_they_get():
         counts = [(rows == tokens.FIRST_ACTION + action).sum(axis=1).tolist() for action in (0, 3)]
         return Counter(zip(*counts, strict=True))
 
-    usual = original_examples(stream(8, "six"), 10_000, 6)
+    usual = original_examples(generator(8, "six"), 10_000, 6)
     for k in (0, 1, 3, 12):
-        others = original_examples(stream(8, k), 10_000, k)
+        others = original_examples(generator(8, k), 10_000, k)
         assert others.inputs.shape[1] == k
         assert same_distribution(shapes(usual.programs), shapes(others.programs)) > 1e-4 / 4, k
     # Planted: only those whose worlds are found a little sooner.
@@ -203,7 +203,7 @@ def test_programs_are_the_same_however_many_worlds_they_get():
 
 @pytest.mark.parametrize("k", [1, 5, 9])
 def test_other_numbers_of_worlds_replay(k):
-    made = original_examples(stream(9, k), 500, k)
+    made = original_examples(generator(9, k), 500, k)
     ran = run(made.programs, made.inputs.reshape(-1, made.inputs.shape[-1]))
     assert np.array_equal(ran.worlds, made.outputs.reshape(ran.worlds.shape))
     assert (ran.status == 0).all()
@@ -211,7 +211,7 @@ def test_other_numbers_of_worlds_replay(k):
 
 def test_examples_are_valid_and_their_programs_are_the_same_kind():
     """Every run replays with a move and a marker action; lengths like those of programs alone."""
-    made = original_examples(stream(7, "examples"), 3_000, 6)
+    made = original_examples(generator(7, "examples"), 3_000, 6)
     flat = made.inputs.reshape(-1, made.inputs.shape[-1])
     ran = run(made.programs, flat)
     assert np.array_equal(ran.worlds, made.outputs.reshape(flat.shape))
@@ -225,6 +225,6 @@ def test_examples_are_valid_and_their_programs_are_the_same_kind():
 
 
 def test_the_same_seed_gives_the_same_programs():
-    first, again = (original_programs(stream(3, "x"), 50)[0] for _ in range(2))
+    first, again = (original_programs(generator(3, "x"), 50)[0] for _ in range(2))
     assert np.array_equal(first, again)
-    assert not np.array_equal(first, original_programs(stream(4, "x"), 50)[0])
+    assert not np.array_equal(first, original_programs(generator(4, "x"), 50)[0])

@@ -12,7 +12,7 @@ import pytest
 
 from tests.naive import karel as naive
 from tests.statistics import fits, same_distribution
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel import world
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import compile_programs
@@ -54,7 +54,7 @@ KINDS = {
 def drawn(program, settings, n, k=1, shown=0, budget=100_000):
     """Inputs, outputs and status of ``n`` sets of ``k`` worlds, drawn while looked at."""
     code = compile_programs(np.repeat(program[None], n, axis=0))
-    made = draw_pairs(stream(0, "lazy"), code, settings, k, shown, budget)
+    made = draw_pairs(generator(0, "lazy"), code, settings, k, shown, budget)
     return made.inputs, made.outputs, made.status
 
 
@@ -66,7 +66,7 @@ def is_valid(ran, settings):
 def rejected(program, settings, n, seed=0):
     """Valid inputs, drawn whole and thrown away where they are not valid."""
     found = np.empty((0, world.BYTES), np.uint8)
-    rng = stream(seed, "plain")
+    rng = generator(seed, "plain")
     while len(found) < n:
         worlds = draw_worlds(rng, 10_000, *settings)
         ran = run(program[None], worlds, np.zeros(len(worlds), np.int64))
@@ -204,7 +204,7 @@ def test_what_comes_before_the_first_test_is_read_right():
 
     Checked against the slow twin, with random programs on random worlds.
     """
-    rng = stream(3, "prefix")
+    rng = generator(3, "prefix")
     prefix, counters = np.empty(SIZE, np.int64), np.empty(NESTED_REPEATS, np.int64)
     ruled_out = straight = 0
     for _ in range(4_000):

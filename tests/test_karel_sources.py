@@ -8,7 +8,7 @@ import pytest
 from unskew.core.batch import Batch, concatenate
 from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.recipe import Recipe
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.core.tally import DETAIL
 from unskew.datasets.generate import generate, make, shard
 from unskew.datasets.given import given_size
@@ -48,7 +48,7 @@ SETTINGS = {
 
 def drawn(name, n=300, seed=0, **more):
     source, settings = SETTINGS[name]
-    return DOMAIN.source(source, {**settings, **more}).draw(stream(seed, name), n)
+    return DOMAIN.source(source, {**settings, **more}).draw(generator(seed, name), n)
 
 
 def ran(batch):
@@ -89,7 +89,7 @@ def test_the_first_five_worlds_take_every_branch_and_none_crashes(name):
 
 def test_nested_constructs_are_there():
     for pair in ("while-in-while", "if-in-repeat"):
-        batch, _ = DOMAIN.source("msr", {"nested": pair}).draw(stream(2, pair), 100)
+        batch, _ = DOMAIN.source("msr", {"nested": pair}).draw(generator(2, pair), 100)
         assert DOMAIN.variables[pair].measure(batch).all()
 
 
@@ -112,14 +112,14 @@ def test_worlds_that_are_given_have_the_figures_asked_for():
 
 
 def test_fewer_than_three_percent_of_original_programs_are_dropped_in_uniform():
-    _, dropped = DOMAIN.source("uniform").draw(stream(3, "dropped"), 4_000)
+    _, dropped = DOMAIN.source("uniform").draw(generator(3, "dropped"), 4_000)
     main = {why: count for why, count in dropped.items() if DETAIL not in why}
     assert 0 < sum(main.values()) < 0.01 * 4_000
 
 
 def test_what_is_dropped_is_counted_by_reason_and_by_program():
     source = DOMAIN.source("uniform", {"tries": 30})
-    _, dropped = source.draw(stream(4, "few tries"), 300)
+    _, dropped = source.draw(generator(4, "few tries"), 300)
     main = {why: count for why, count in dropped.items() if DETAIL not in why}
     assert set(main) == {
         "no valid world in 30 draws",
@@ -130,7 +130,7 @@ def test_what_is_dropped_is_counted_by_reason_and_by_program():
 
 
 def test_what_the_original_drops_is_counted_by_program_too():
-    _, dropped = DOMAIN.source("msr").draw(stream(5, "msr drops"), 2_000)
+    _, dropped = DOMAIN.source("msr").draw(generator(5, "msr drops"), 2_000)
     main = {why: count for why, count in dropped.items() if DETAIL not in why}
     assert set(main) == {
         "no valid run was found that takes some branch",
@@ -165,7 +165,7 @@ def test_homogenizing_by_a_variable_of_all_worlds_evens_all_of_them():
 def test_what_can_have_no_worlds_is_given_up():
     source = DOMAIN.source("narrow", {"r_wall": 0.99, "r_marker": 0.0, "tries": 1})
     with pytest.raises(UnskewError, match=r"no world was found for \d+ programs in a row"):
-        source.draw(stream(0, "none"), 10)
+        source.draw(generator(0, "none"), 10)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_settings_that_cannot_be_are_refused(name, settings, message):
 
 def test_the_same_programs_get_new_worlds():
     batch, _ = drawn("msr")
-    made, dropped = find_source("karel/uniform").derive(stream(5, "derive"), batch)
+    made, dropped = find_source("karel/uniform").derive(generator(5, "derive"), batch)
     lost = sum(count for why, count in dropped.items() if DETAIL not in why)
     assert len(made) + lost == len(batch)
     old, new = batch.columns[PROGRAM].to_pylist(), made.columns[PROGRAM].to_pylist()
@@ -201,7 +201,7 @@ def test_what_is_no_program_is_refused():
     worlds = np.zeros((1, 1, BYTES), np.uint8)
     batch = make_batch(parse("DEF run m( move m)")[None][:, :4], worlds, worlds)
     with pytest.raises(UnskewError, match="row 1: this is no program"):
-        find_source("karel/msr").derive(stream(0, "x"), batch)
+        find_source("karel/msr").derive(generator(0, "x"), batch)
 
 
 # Recipes and tables.
@@ -320,15 +320,15 @@ def test_a_recipe_is_no_source_and_says_so():
 
 def test_draws_in_several_calls_are_those_of_one(monkeypatch):
     """A call of the kernel is kept short, for Ctrl-C; the worlds do not depend on it."""
-    first, _ = DOMAIN.source("uniform").draw(stream(6, "calls"), 200)
+    first, _ = DOMAIN.source("uniform").draw(generator(6, "calls"), 200)
     monkeypatch.setattr(sampling, "AT_ONCE", 20_000 * 7)
-    again, _ = DOMAIN.source("uniform").draw(stream(6, "calls"), 200)
+    again, _ = DOMAIN.source("uniform").draw(generator(6, "calls"), 200)
     assert np.array_equal(world_rows(first, INPUTS), world_rows(again, INPUTS))
 
 
 def test_worlds_of_an_example_of_actions_are_all_different():
     """They are picked from a pool: none twice, however few of them are valid."""
-    batch, _ = DOMAIN.source("actions", {"min_length": 15}).draw(stream(7, "actions"), 300)
+    batch, _ = DOMAIN.source("actions", {"min_length": 15}).draw(generator(7, "actions"), 300)
     for worlds in world_rows(batch, INPUTS):
         assert len(np.unique(worlds, axis=0)) == 6
 
@@ -336,8 +336,8 @@ def test_worlds_of_an_example_of_actions_are_all_different():
 def test_no_more_worlds_are_drawn_than_tries_allow():
     source = DOMAIN.source("uniform", {"tries": 5})  # six worlds cannot be
     with pytest.raises(UnskewError, match="5 draws each"):
-        source.draw(stream(8, "five"), 10)
+        source.draw(generator(8, "five"), 10)
     code = compile_programs(parse("DEF run m( turnLeft m)")[None].repeat(50, axis=0))
-    made = draw_pairs(stream(8, "six"), code, (UNIFORM_WORLDS, 0.0, 0.0, EVEN), 6, 5, 6)
+    made = draw_pairs(generator(8, "six"), code, (UNIFORM_WORLDS, 0.0, 0.0, EVEN), 6, 5, 6)
     assert (made.status == MADE).all()
     assert (made.tries == 6).all()

@@ -10,7 +10,7 @@ import torch
 
 from tests.test_karel_model import TINY, tasks
 from unskew.core.errors import UnskewError
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains import load_domain
 from unskew.models.karel.data.tasks import Minibatches, Tasks
 from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
@@ -154,7 +154,7 @@ def test_a_layer_of_many_inputs_learns_slower_in_proportion():
 
 def marked(n: int) -> Tasks:
     """One or two actions in worlds of which most cells hold eight or nine markers."""
-    domain, rng = load_domain("karel"), stream(0, "test")
+    domain, rng = load_domain("karel"), generator(0, "test")
     short = domain.source("actions", {"max_length": 2}).draw(rng, n)[0]
     full = domain.source("narrow", {"r_wall": 0.05, "r_marker": 0.85, "counts": "A"})
     return Tasks.of(full.derive(rng, short)[0])

@@ -8,7 +8,7 @@ from tests.naive import karel as naive
 from tests.naive.karel_variables import COUNTS, PAIRS, VARIABLES
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel import DOMAIN, world
 from unskew.domains.karel.examples import make_batch, program_column, program_rows
 from unskew.domains.karel.language import tokens
@@ -115,7 +115,7 @@ def value_of(name: str, program: str, *worlds: naive.World) -> object:
 @pytest.fixture(scope="module")
 def drawn():
     """3,000 random examples."""
-    rng = stream(0, "karel variables")
+    rng = generator(0, "karel variables")
     return random_programs(rng, 3_000), random_worlds(rng, 3_000)
 
 
@@ -177,7 +177,7 @@ def test_a_part_of_a_batch_has_the_values_of_its_rows(drawn, values):
 
 
 def test_rows_of_one_to_four_worlds_agree_with_the_twin():
-    rng = stream(1, "karel variables")
+    rng = generator(1, "karel variables")
     programs = random_programs(rng, 200)
     worlds = [random_worlds(rng, 1, 1 + i % 4)[0] for i in range(200)]
     inputs = [packed(each).tobytes() for each in worlds]
@@ -345,7 +345,7 @@ def test_programs_come_back_from_their_text(drawn):
 
 
 def test_more_padding_is_not_written():
-    rows = rows_of(random_programs(stream(2, "karel variables"), 100))
+    rows = rows_of(random_programs(generator(2, "karel variables"), 100))
     wide = np.pad(rows, ((0, 0), (0, 256 - rows.shape[1])))
     assert program_column(wide).equals(program_column(rows))
     assert np.array_equal(program_rows(Batch({"program": program_column(wide)})), rows)

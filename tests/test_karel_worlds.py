@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel import world
 from unskew.domains.karel.running.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
 from unskew.domains.karel.sampling.pairs import ORIGINAL
@@ -26,7 +26,7 @@ N = 20_000
 
 
 def draw(kind, r_wall=0.0, r_marker=0.0, counts=EVEN, n=N, seed=0):
-    return draw_worlds(stream(seed, "worlds"), n, kind, r_wall, r_marker, counts)
+    return draw_worlds(generator(seed, "worlds"), n, kind, r_wall, r_marker, counts)
 
 
 def fits(values, probabilities) -> bool:
@@ -132,7 +132,7 @@ def test_the_same_seed_gives_the_same_worlds():
 
 @pytest.fixture(scope="module")
 def originals():
-    worlds = original_examples(stream(0, "originals"), 5_000, 6).inputs.reshape(-1, world.BYTES)
+    worlds = original_examples(generator(0, "originals"), 5_000, 6).inputs.reshape(-1, world.BYTES)
     cells = worlds[:, : SIDE * SIDE].astype(int)
     size = worlds[:, HEIGHT].astype(int) * worlds[:, WIDTH]
     markers = np.where(cells == WALL, 0, cells)
@@ -189,7 +189,7 @@ def test_the_rest_of_valid_worlds_is_the_originals(originals):
 
 def test_worlds_before_the_run_filter_are_not_the_originals():
     """The check notices: without valid runs, fewer have markers and fewer start in the corner."""
-    worlds = draw_worlds(stream(1, "unfiltered"), 20_000, *ORIGINAL)
+    worlds = draw_worlds(generator(1, "unfiltered"), 20_000, *ORIGINAL)
     cells = worlds[:, : SIDE * SIDE]
     unmarked = ~((cells > 0) & (cells < WALL)).any(axis=1)
     assert unmarked.mean() > 0.13

@@ -12,7 +12,7 @@ import scipy.stats
 import torch
 
 from unskew.core.errors import UnskewError
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains import load_domain
 from unskew.models.calculator.network import Expressions, ReaderConfig, Readers
 from unskew.models.calculator.recurrence import run_lstms
@@ -27,7 +27,7 @@ SHORT = 3  # characters: a digit, or one operation
 
 def expressions(n: int, seed: int = 0, max_length: int = SHORT) -> Expressions:
     source = load_domain("calculator").source("dcfg", {"p": 0.4, "max_length": max_length})
-    batch, _ = source.draw(stream(seed, "test"), n)
+    batch, _ = source.draw(generator(seed, "test"), n)
     return Expressions.of(batch, max_length)
 
 
@@ -112,7 +112,7 @@ def test_a_tiny_model_learns_single_operations():
 def test_a_model_trained_on_wrong_values_scores_as_chance():
     """The planted fault of the test above: with shuffled values nothing can be learned."""
     right = expressions(5_000)
-    wrong = replace(right, values=stream(0, "shuffle").permutation(right.values))
+    wrong = replace(right, values=generator(0, "shuffle").permutation(right.values))
     data = TrainingData([wrong], [0], CPU)
     model = train(
         ReaderConfig(32, SHORT, (0,)), TrainConfig(steps=100, rate=1e-2, warmup=20), data, None
@@ -258,7 +258,7 @@ def test_scores_do_not_depend_on_the_batch_size():
 
 
 def test_expressions_too_long_for_the_model_are_refused():
-    batch, _ = load_domain("calculator").source("bal", {"min_depth": 3}).draw(stream(0, "x"), 10)
+    batch, _ = load_domain("calculator").source("bal", {"min_depth": 3}).draw(generator(0, "x"), 10)
     with pytest.raises(UnskewError, match="reads at most 3"):
         Expressions.of(batch, 3)
 
@@ -279,7 +279,7 @@ def test_student_t_is_scipys():
 def test_intervals_cover_the_truth_19_times_in_20():
     """2,000 intervals of five draws; 93.5 to 96.5 % must cover (3 sigma). A planted fault, the
     normal quantile instead of Student's, covers 88 % and is flagged."""
-    draws = stream(0, "cover").normal(size=(2000, 5))
+    draws = generator(0, "cover").normal(size=(2000, 5))
     estimates = [Estimate.of(row) for row in draws]
     covered = np.mean([abs(e.mean) <= e.half_width for e in estimates])
     planted = np.mean([abs(e.mean) <= e.half_width * 1.96 / student_t(4) for e in estimates])

@@ -23,7 +23,7 @@ import unskew
 from tests.statistics import fits
 from unskew.balance import theory
 from unskew.core.errors import HealthWarning, UnskewError
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains import domain_names, load_domain
 from unskew.domains.reasoning_gym import library, sources
 from unskew.domains.reasoning_gym.examples import as_batch, as_row
@@ -47,7 +47,7 @@ def folder(monkeypatch, tmp_path):
 
 
 def drawn(task: str, n: int, seed: int = 0, **settings) -> unskew.Batch:
-    return DOMAIN.source(task, settings).draw(stream(seed, task), n)[0]
+    return DOMAIN.source(task, settings).draw(generator(seed, task), n)[0]
 
 
 def column(batch: unskew.Batch, name: str) -> list:
@@ -251,9 +251,9 @@ def test_neighbouring_seeds_share_what_chance_makes_equal():
 @gym
 def test_batch_sizes_change_nothing():
     source = DOMAIN.source("chain_sum")
-    rng = stream(0, "x")
+    rng = generator(0, "x")
     parts = [source.draw(rng, n)[0] for n in (1, 4, 5)]
-    whole, _ = source.draw(stream(0, "x"), 10)
+    whole, _ = source.draw(generator(0, "x"), 10)
     assert [q for part in parts for q in column(part, "question")] == column(whole, "question")
 
 
@@ -297,7 +297,7 @@ def test_what_the_library_fails_to_make_is_drawn_again_and_counted(monkeypatch):
         return plain(self, seed)
 
     monkeypatch.setattr(Items, "row", often)
-    batch, dropped = DOMAIN.source("gcd").draw(stream(0, "x"), 100)
+    batch, dropped = DOMAIN.source("gcd").draw(generator(0, "x"), 100)
     assert len(batch) == 100
     assert 20 < dropped.pop("the library raised IndexError") < 90
     assert not dropped
@@ -380,7 +380,7 @@ def test_settings_are_numbers_choices_and_yes_or_no():
     )
     assert source.parameters["format_style"] == "natural"
     assert source.parameters["allow_parentheses"] == "false"
-    assert not any("(" in q for q in column(source.draw(stream(0, "x"), 60)[0], "question"))
+    assert not any("(" in q for q in column(source.draw(generator(0, "x"), 60)[0], "question"))
     assert "(" in "".join(column(drawn("basic_arithmetic", 60), "question"))
     upper = drawn("word_sorting", 20, transformation="uppercase")
     assert all(answer == answer.upper() for answer in column(upper, "answer"))
@@ -462,11 +462,11 @@ def test_every_task_draws_and_all_but_those_named_are_the_same_in_every_process(
     code = (
         "import hashlib, json, warnings\n"
         "from unskew.domains import load_domain\n"
-        "from unskew.core.rng import stream\n"
+        "from unskew.core.rng import generator\n"
         "warnings.simplefilter('ignore')\n"
         "domain, found = load_domain('reasoning-gym'), {}\n"
         "for task in domain.sources:\n"
-        "    batch, dropped = domain.source(task).draw(stream(0, task), 4)\n"
+        "    batch, dropped = domain.source(task).draw(generator(0, task), 4)\n"
         "    assert not dropped, (task, dropped)\n"
         "    assert all(json.loads(m)['source_dataset'] == task\n"
         "               for m in batch.columns['metadata'].to_pylist()), task\n"

@@ -31,7 +31,7 @@ from unskew.balance.allotment import (
 from unskew.balance.homogenizer import Homogenizer
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.core.variable import as_variable
 from unskew.io.convert import convert
 from unskew.io.target import Target
@@ -47,7 +47,7 @@ def folder(monkeypatch, tmp_path):
 
 def skewed(n: int = 5000, seed: int = 0) -> list[dict]:
     """Rows whose answers 1, 2, … 6 halve from one to the next."""
-    answers = np.minimum(stream(seed, "rows").geometric(0.5, n), 6)
+    answers = np.minimum(generator(seed, "rows").geometric(0.5, n), 6)
     return [{"id": i, "answer": int(a), "kind": "ab"[i % 2]} for i, a in enumerate(answers)]
 
 
@@ -78,8 +78,8 @@ def test_as_many_are_possible_as_the_rarest_values_allow(epsilon):
 
 
 def test_the_papers_procedure_keeps_as_many_of_the_same_pool():
-    codes = stream(1, "order").permutation(np.repeat(np.arange(6), 40 * COUNTS))
-    homogenizer = Homogenizer(as_variable(int), 0.025, stream(0, "accept"))
+    codes = generator(1, "order").permutation(np.repeat(np.arange(6), 40 * COUNTS))
+    homogenizer = Homogenizer(as_variable(int), 0.025, generator(0, "accept"))
     kept = homogenizer.keep(Batch.of(codes.tolist()), len(codes)).sum()
     possible = most_possible(40 * COUNTS, 0.025)
     # The standard deviation is below the root of what is kept; the first draws are kept freely.
@@ -95,7 +95,7 @@ def test_allotments_are_rounded_shares_and_fit_the_pool(counts, epsilon, part, s
     possible = most_possible(counts, epsilon)
     assert 1 <= possible <= counts.sum()
     n = max(1, round(part * possible))
-    allotted = allot(counts, n, epsilon, stream(seed, "allot"))
+    allotted = allot(counts, n, epsilon, generator(seed, "allot"))
     assert allotted.sum() == n
     assert (np.abs(allotted - n * target_shares(counts, epsilon)) < 1 + 1e-6).all()
     assert (within(allotted, counts) <= counts).all()
@@ -107,13 +107,13 @@ def test_allotments_are_rounded_shares_and_fit_the_pool(counts, epsilon, part, s
 def test_at_epsilon_zero_all_values_get_as_many(least, size):
     counts = np.arange(least, least + size)
     assert most_possible(counts, 0) == least * size
-    assert (allot(counts, least * size, 0, stream(0, "allot")) == least).all()
+    assert (allot(counts, least * size, 0, generator(0, "allot")) == least).all()
 
 
 def test_rounding_forgets_no_rare_value():
     counts = np.concatenate([np.full(200, 50), np.full(300, 1)])
     shares = 20 * target_shares(counts, 0.001)  # below one each, so somebody gets none
-    runs = sum(allot(counts, 20, 0.001, stream(seed, "allot")) for seed in range(2000))
+    runs = sum(allot(counts, 20, 0.001, generator(seed, "allot")) for seed in range(2000))
     common = runs[:200].sum()
     expected = 2000 * shares[:200].sum()
     assert abs(common - expected) < 5 * math.sqrt(2000)  # a run is off by less than one half
@@ -135,9 +135,9 @@ def test_the_epsilon_that_is_enough():
 
 
 def test_each_row_of_a_value_is_as_likely():
-    codes = stream(2, "codes").permutation(np.repeat([0, 1], [40, 10]))
+    codes = generator(2, "codes").permutation(np.repeat([0, 1], [40, 10]))
     rows = np.flatnonzero(codes == 0)
-    taken = sum(choose(codes, np.array([4, 10]), stream(s, "x"))[rows] for s in range(3000))
+    taken = sum(choose(codes, np.array([4, 10]), generator(s, "x"))[rows] for s in range(3000))
     assert fits(taken, np.full(40, 1 / 40)) > ALARM
     in_turn = sum(np.isin(np.arange(40), (s + np.arange(4)) % 30) for s in range(3000))
     assert fits(in_turn, np.full(40, 1 / 40)) < ALARM  # planted: the last ten never
@@ -147,7 +147,7 @@ def test_each_row_of_a_value_is_as_likely():
 def test_repeats_are_spread_evenly(codes, each):
     codes = np.array(codes)
     allotted = np.where(np.bincount(codes, minlength=5) > 0, each, 0)
-    times = choose(codes, allotted, stream(0, "x"))
+    times = choose(codes, allotted, generator(0, "x"))
     for code in set(codes.tolist()):
         mine = times[codes == code]
         assert mine.sum() == each

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def train_calculator(options: TrainOptions) -> None:
     """Train models side by side, one for each seed."""
-    from unskew.core.rng import stream
+    from unskew.core.rng import generator
     from unskew.models.calculator.network import ReaderConfig
     from unskew.models.calculator.train import Progress, TrainConfig, TrainingData, best_device
     from unskew.models.calculator.train import train as run
@@ -24,7 +24,7 @@ def train_calculator(options: TrainOptions) -> None:
         check_range(name, getattr(options, name), 1)
     config = TrainConfig(options.steps, options.batch, options.rate, seed=options.seed)
     members = tuple(
-        int(stream(options.seed, "member", i).integers(2**62)) for i in range(options.seeds)
+        int(generator(options.seed, "member", i).integers(2**62)) for i in range(options.seeds)
     )
     reader = ReaderConfig(options.hidden, options.max_length, members)
     examples = _read(options)

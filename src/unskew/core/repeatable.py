@@ -12,7 +12,7 @@ from contextlib import contextmanager, redirect_stdout
 import numpy as np
 
 from unskew.core.errors import HealthWarning, UnskewError
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.core.rowhash import printed
 from unskew.core.source import Source
 from unskew.core.usercode import place_of
@@ -47,7 +47,7 @@ def _repeats(source: Source, examples: int) -> bool:
 
     The generators are used for nothing else. The first difference ends it.
     """
-    left, right = (stream(0, source.name, "repeats") for _ in range(2))
+    left, right = (generator(0, source.name, "repeats") for _ in range(2))
     with _stdout_to_stderr():
         return all(_next(source, left) == _next(source, right) for _ in range(examples))
 

@@ -1,4 +1,4 @@
-"""The only maker of random generators: spawned streams, never seeds added to indices."""
+"""The only maker of random generators. Seeds are spawned, never added to indices."""
 
 import hashlib
 import json
@@ -8,11 +8,11 @@ import numpy as np
 from unskew.core.errors import check_whole
 
 
-def stream(seed: int, *labels: str | int) -> np.random.Generator:
+def generator(seed: int, *labels: str | int) -> np.random.Generator:
     """Return the generator of one purpose, named by its labels.
 
     Streams of different seeds or labels are independent: the labels are hashed into the
-    spawn key of a ``SeedSequence``, so ``stream(0, "draw", 1)`` and ``stream(1, "draw", 0)``
+    spawn key of a ``SeedSequence``, so ``generator(0, "draw", 1)`` and ``generator(1, "draw", 0)``
     share nothing, which ``seed + index`` does not give.
     """
     check_whole("seed", seed, 0)

@@ -15,7 +15,7 @@ from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Trust
 from unskew.core.repeatable import warn_of_unrepeatable
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.core.source import Source, own_source
 from unskew.core.tally import Tally
 from unskew.core.variable import By, SalientVariable, joint, many_values
@@ -71,9 +71,9 @@ def homogenize(
     if source.is_own:
         warn_of_unrepeatable(source)
     variable = joint(resolve(by, source.domain))
-    rng = stream(seed, source.name, "accept", 0)
+    rng = generator(seed, source.name, "accept", 0)
     homogenizer = Homogenizer(variable, epsilon, rng, cost_limit)
-    return Homogenized(source, homogenizer, stream(seed, source.name, "draw", 0))
+    return Homogenized(source, homogenizer, generator(seed, source.name, "draw", 0))
 
 
 def audit(

@@ -12,7 +12,7 @@ from unskew.core.batch import concatenate
 from unskew.core.errors import HealthWarning, RowError, UnskewError, is_new
 from unskew.core.recipe import Recipe
 from unskew.core.repeatable import refuse_unrepeatable
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.core.tally import Tally
 from unskew.core.variable import joint
 from unskew.datasets.finish import at_once, finish
@@ -55,7 +55,7 @@ def _derived(recipe: Recipe, index: int, advance: Advance) -> tuple[Batch, Tally
     derive = recipe_source(recipe).derive
     if derive is None:
         raise UnskewError(f"{recipe.source} makes nothing of given examples; leave given out")
-    rng = stream(recipe.seed, recipe.source, "draw", index)
+    rng = generator(recipe.seed, recipe.source, "draw", index)
     tally = Tally()
     batches = []
     start = recipe.shard_at(index).index * recipe.shard_size
@@ -81,9 +81,9 @@ def kept_batches(recipe: Recipe, index: int) -> KeptBatches:
     source = restricted(recipe_source(recipe), recipe, index, make)
     homogenizer = None
     if recipe.homogenize:
-        rng = stream(recipe.seed, recipe.source, "accept", *_labels(recipe, index))
+        rng = generator(recipe.seed, recipe.source, "accept", *_labels(recipe, index))
         homogenizer = Homogenizer(joint(recipe_variables(recipe)), recipe.epsilon, rng)
-    rng = stream(recipe.seed, recipe.source, "draw", *_labels(recipe, index))
+    rng = generator(recipe.seed, recipe.source, "draw", *_labels(recipe, index))
     return KeptBatches(source, rng, homogenizer)
 
 

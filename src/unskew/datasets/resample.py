@@ -23,7 +23,7 @@ from unskew.balance.codebook import Codebook
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, check_count, check_range
 from unskew.core.recipe import EPSILONS, Trust
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.core.tally import Tally
 from unskew.core.variable import By, SalientVariable, joint
 from unskew.io.convert import check_apart, check_suffix, writer
@@ -103,7 +103,7 @@ def resample(
         n = len(pool.codes) if replacement else possible
     if n > possible and not replacement:
         raise UnskewError(_say_too_few(opened.label, pool, n, possible, epsilon))
-    rng = stream(seed, "resample")
+    rng = generator(seed, "resample")
     allotted = allot(pool.counts, n, epsilon, rng)
     if not replacement:
         allotted = within(allotted, pool.counts)

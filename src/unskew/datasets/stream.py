@@ -22,7 +22,7 @@ from unskew.core.batch import Batch
 from unskew.core.errors import HealthWarning, UnskewError, check_count, check_range, check_whole
 from unskew.core.recipe import Recipe
 from unskew.core.repeatable import refuse_unrepeatable
-from unskew.core.rng import stream as generator
+from unskew.core.rng import generator
 from unskew.core.variable import describe, joint
 from unskew.datasets.generate import make
 from unskew.datasets.splits import not_wanted, restricted

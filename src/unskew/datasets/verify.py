@@ -14,7 +14,7 @@ from unskew.core.batch import Batch
 from unskew.core.domain import Domain, right_rows
 from unskew.core.errors import HealthWarning, RowError, UnskewError, one_line
 from unskew.core.recipe import Recipe, Trust, trusted_names
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.core.rowhash import row_hashes
 from unskew.core.usercode import raised
 from unskew.datasets.generate import make
@@ -116,7 +116,7 @@ def _why_unchecked(recipe: Recipe) -> str:
 
 def _sampled(whole: Sequence[Whole]) -> dict[int, list[int]]:
     """Choose rows to work out again: each split in turn, and each part of it."""
-    rng = stream(0, "verify")
+    rng = generator(0, "verify")
     there = [part for part in whole if part.footer.rows]
     lots = {part.split: deque[Whole]() for part in there}
     for number in rng.permutation(len(there)):

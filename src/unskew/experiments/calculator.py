@@ -25,7 +25,7 @@ from unskew.audits.audit import VariableAudit, in_order, kl_removed
 from unskew.balance.theory import cost_bound
 from unskew.core.errors import UnskewError, unknown
 from unskew.core.recipe import Recipe
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.core.tally import Tally
 from unskew.datasets.generate import shard
 from unskew.experiments.provenance import provenance
@@ -209,7 +209,7 @@ def _train_and_score(
     say.stage("scoring")
     scores = {}
     for name in TEST_SOURCES:
-        rng = stream(TEST_SEED, "calculator", name)
+        rng = generator(TEST_SEED, "calculator", name)
         batch, _ = find_source(f"calculator/{name}").draw(rng, size.test)
         scores[name] = accuracies(model, Expressions.of(batch, reader.max_length))
     return scores

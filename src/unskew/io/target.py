@@ -19,7 +19,7 @@ from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError, unknown
 from unskew.core.recipe import Trust
 from unskew.core.repeatable import warn_of_unrepeatable
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.core.source import Source, own_source
 from unskew.domains import domain_names, load_domain
 from unskew.io.dataset import RECIPE, Dataset, read_parquet
@@ -121,7 +121,7 @@ def _open_source(source: Source, seed: int) -> Target:
     def read(n: int | None) -> Iterator[Batch]:
         if source.is_own:
             warn_of_unrepeatable(source)
-        rng = stream(seed, source.name, "audit")
+        rng = generator(seed, source.name, "audit")
         left = ENDLESS if n is None else n
         while left > 0:
             batch, reasons = source.draw(rng, min(left, source.chunk))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.recipe import Recipe
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM, program_column
 from unskew.domains.karel.formats.problems import problems
 from unskew.domains.karel.language import tokens as t
@@ -51,7 +51,7 @@ def _distinct(length: int) -> NDArray[np.uint8]:
     if 5**length <= ACTION_PROGRAMS:
         choices = product(range(t.FIRST_ACTION, t.FIRST_ACTION + 5), repeat=length)
         return np.array([[t.DEF, t.RUN, t.OPEN_RUN, *c, t.CLOSE_RUN] for c in choices], np.uint8)
-    drawn = action_programs(stream(0, "karel/action-programs", length), np.full(4096, length))
+    drawn = action_programs(generator(0, "karel/action-programs", length), np.full(4096, length))
     _, first = np.unique(drawn, axis=0, return_index=True)
     return drawn[np.sort(first)[:ACTION_PROGRAMS]]
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, check_count, check_range, check_whole
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.calculator.kernels import token_rows
 from unskew.domains.calculator.sources import VALUE, evaluate, expressions
 from unskew.models.calculator.recurrence import run_lstms
@@ -154,5 +154,5 @@ def joined(sets: Sequence[Expressions]) -> Expressions:
 
 def _uniform(seed: int, name: str, shape: tuple[int, ...], hidden: int) -> Tensor:
     bound = 1 / math.sqrt(hidden)
-    drawn = stream(seed, "weights", name).uniform(-bound, bound, shape)
+    drawn = generator(seed, "weights", name).uniform(-bound, bound, shape)
     return torch.from_numpy(drawn.astype(np.float32))

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from unskew.core.errors import UnskewError, check_range
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.models.calculator.network import Expressions, ReaderConfig, Readers
 from unskew.models.checkpoint import AGAIN, check_shapes, load_checkpoint, save_checkpoint
 from unskew.models.runs import CHECKPOINT, SAVE_SECONDS, Stop, claim, cut_log, held_interrupts, log
@@ -163,7 +163,7 @@ class _Step:
         self._model, self._config, self._data = model, config, data
         self._device = data.tokens.device
         self._on_gpu = self._device.type == "cuda"
-        seed = int(stream(config.seed, "batches").integers(2**62))
+        seed = int(generator(config.seed, "batches").integers(2**62))
         self._generator = torch.Generator(self._device).manual_seed(seed)
         self._rate = torch.tensor(config.rate, device=self._device)
         rate = self._rate if self._on_gpu else config.rate

@@ -10,7 +10,7 @@ import numpy as np
 
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Recipe
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.models.karel.data.feed import Arrays, Feed, Place
 from unskew.models.runs import as_before
 
@@ -48,7 +48,7 @@ class Mixture:
     ) -> Mixture:
         """Mix recipes that may be of one source and seed: each gets draws of its own."""
         apart = [
-            replace(recipe, seed=int(stream(recipe.seed, "mixture", i).integers(2**31)))
+            replace(recipe, seed=int(generator(recipe.seed, "mixture", i).integers(2**31)))
             for i, recipe in enumerate(recipes)
         ]
         return cls((*recipes[:1], *apart[1:]), tuple(shares), pilot)

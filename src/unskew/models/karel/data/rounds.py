@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from unskew.core.errors import UnskewError, check_count
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.models.karel.data.feed import CLOSED, Place, ended
 from unskew.models.karel.data.mixture import Feeds, Mixture
 from unskew.models.karel.data.tasks import Choice, Minibatches, Tasks
@@ -69,7 +69,7 @@ class Rounds:
         self._ready: queue.Queue[tuple[list[Place], Tasks] | UnskewError] = queue.Queue(1)
         self._fetching = threading.Thread(target=self._fetch, daemon=True)
         self._fetching.start()
-        own = int(stream(seed, "rank", ranks.rank).integers(2**62))
+        own = int(generator(seed, "rank", ranks.rank).integers(2**62))
         limits = state["limits"] if state else None
         try:
             self.tasks = self._filled()

@@ -22,7 +22,7 @@ from torch.nn import functional
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, check_count
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.domains.karel.language.tokens import PAD
 from unskew.domains.karel.world import BYTES
@@ -169,17 +169,17 @@ class Minibatches:
 
     def _draw(self, epoch: int) -> None:
         """Draw everything that an epoch leaves to chance."""
-        rng = stream(self.seed, "epoch", epoch)
+        rng = generator(self.seed, "epoch", epoch)
         device = self._lengths.device
-        generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
+        torch_rng = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
         self._counts = rng.integers(self.shown[0], self.shown[1] + 1, size=self.batches_an_epoch)
         size = self.batches_an_epoch * self.rows
-        kept = torch.randperm(len(self.tasks), generator=generator, device=device)[:size]
+        kept = torch.randperm(len(self.tasks), generator=torch_rng, device=device)[:size]
         by_length = kept[self._lengths[kept].argsort(descending=True, stable=True)]
         strata = by_length.view(self.rows, self.batches_an_epoch)
-        mixed = _shuffles(strata.shape, generator, device)
+        mixed = _shuffles(strata.shape, torch_rng, device)
         self._order = strata.gather(1, mixed)
-        self._pairs = _shuffles(self.tasks.worlds.shape[:2], generator, device)
+        self._pairs = _shuffles(self.tasks.worlds.shape[:2], torch_rng, device)
         self._epoch = epoch
 
 

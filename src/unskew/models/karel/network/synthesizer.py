@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from unskew.core.errors import UnskewError, check_count, check_range, check_whole
-from unskew.core.rng import stream
+from unskew.core.rng import generator
 from unskew.domains.karel.language.tokens import PAD, VOCABULARY
 from unskew.models.calculator.recurrence import lstm_cell
 from unskew.models.karel.network.channels import CHANNELS, FRAME, expand
@@ -142,7 +142,7 @@ class Synthesizer(nn.Module):
         super().__init__()
         self.config = config
         for name, (shape, bound, _) in config.shapes().items():
-            drawn = stream(config.seed, "weights", name).uniform(-bound, bound, shape)
+            drawn = generator(config.seed, "weights", name).uniform(-bound, bound, shape)
             value = torch.from_numpy(drawn.astype(np.float32))
             self.register_parameter(name, nn.Parameter(value))
         if config.differences:
