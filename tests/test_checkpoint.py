@@ -1,6 +1,8 @@
 """Checkpoints: what is written is read, and anything else is refused in a line."""
 
+import itertools
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,29 @@ def test_what_is_written_is_read(path):
     assert same(tensors)
     assert facts == FACTS
     assert sorted(path.parent.iterdir()) == [path]
+
+
+def test_a_checkpoint_that_is_replaced_while_it_is_read_is_one_of_the_two(tmp_path):
+    """A training may save while someone else reads: neither version may look damaged."""
+    path, stop = tmp_path / "c.safetensors", threading.Event()
+    versions = [{"a": torch.full((1 << 16,), float(step))} for step in (0, 1)]
+    save_checkpoint(path, versions[0], {"step": 0})
+
+    def replace() -> None:
+        for step in itertools.cycle((1, 0)):
+            save_checkpoint(path, versions[step], {"step": step})
+            if stop.is_set():
+                return
+
+    training = threading.Thread(target=replace)
+    training.start()
+    try:
+        for _ in range(300):
+            tensors, facts = load_checkpoint(path)
+            assert torch.equal(tensors["a"], versions[facts["step"]]["a"])
+    finally:
+        stop.set()
+        training.join()
 
 
 def test_a_byte_that_changed_is_noticed_wherever_it_is(path):

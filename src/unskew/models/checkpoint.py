@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors import SafetensorError
+from safetensors.torch import load, save_file
 from torch import Tensor
 
 from unskew.core.errors import UnskewError
@@ -37,10 +37,10 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if not path.is_file():
         raise UnskewError(f"{path} does not exist; train first, or check the run's folder")
     try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
+        # Read once: a training that still runs may put a newer file in this one's place.
+        content = path.read_bytes()
+        tensors, metadata = load(content), _metadata(content)
+    except (SafetensorError, OSError, ValueError, KeyError) as error:
         raise UnskewError(f"{path} is no whole checkpoint ({_line(error)}); {AGAIN}") from error
     if metadata.get("format") != FORMAT:
         raise UnskewError(f"{path} is no unskew checkpoint; point at a run made by unskew train")
@@ -64,6 +64,13 @@ def check_shapes(
                 f"{path} is not of this model: {name} is {found}, its settings say {expected}; "
                 f"{AGAIN}"
             )
+
+
+def _metadata(content: bytes) -> dict[str, str]:
+    """Return the texts in the header of a safetensors file: its length, then JSON."""
+    end = 8 + int.from_bytes(content[:8], "little")
+    metadata: dict[str, str] = json.loads(content[8:end]).get("__metadata__") or {}
+    return metadata
 
 
 def _facts(path: Path, text: str) -> dict[str, Any]:
