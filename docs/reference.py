@@ -27,6 +27,9 @@ PAGES = (COMMANDS, API)
 BESIDE: dict[str, ModuleType] = {
     "Range": domain,
     "Choice": domain,
+    "Formats": domain,
+    "Views": domain,
+    "Catalog": domain,
     "plain_source": source,
     "Resampled": resampling,
     "Stream": streaming,

@@ -127,10 +127,10 @@ def test_every_source_parameter_and_variable_of_a_domain_is_there(name):
     said, domain = set(inline(f"docs/{name}.md")), load_domain(name)
     known = {f"{name}/{source}" for source in domain.sources}
     known |= {p for make in domain.sources.values() for p in parameters(make)}
-    known |= {f"{name}/{table}" for table in domain.tables}
+    known |= {f"{name}/{table}" for table in domain.catalog.tables}
     known |= {variable for variable in domain.variables if "-in-" not in variable}
     assert known <= said
-    for recipe in domain.recipes:
+    for recipe in domain.catalog.recipes:
         short = re.sub(r"^narrow-.*", "narrow-…", recipe)
         family, _, last = recipe.rpartition("-")
         assert f"{name}/{short}" in said or {f"{name}/{family}-train", f"-{last}"} <= said, recipe

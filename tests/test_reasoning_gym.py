@@ -140,14 +140,14 @@ def test_files_of_the_librarys_own_items_are_read_without_it(run, absent, form):
     ],
 )
 def test_rows_of_others_are_left_to_others(row):
-    assert DOMAIN.read_row(row) is None
+    assert DOMAIN.formats.read_row(row) is None
 
 
 def test_rows_come_back_as_they_were():
-    read = DOMAIN.read_row(ITEM)
-    assert DOMAIN.read_row(read) == read
-    assert DOMAIN.read_row(DOMAIN.write_row(read)) == read
-    no_answer = DOMAIN.read_row({**ITEM, "answer": None})
+    read = DOMAIN.formats.read_row(ITEM)
+    assert DOMAIN.formats.read_row(read) == read
+    assert DOMAIN.formats.read_row(DOMAIN.formats.write_row(read)) == read
+    no_answer = DOMAIN.formats.read_row({**ITEM, "answer": None})
     assert no_answer["answer"] is None
     assert DOMAIN.show(no_answer).endswith("→ (no single answer)")
 
@@ -190,7 +190,7 @@ def test_an_audit_finds_the_fields_that_differ():
         for i in range(100)
     ]
     batch = batch_of(*rows, answers=[str(i % 3) for i in range(100)])
-    shown, rest = DOMAIN.found(batch)
+    shown, rest = DOMAIN.find_variables(batch)
     assert [v.name for v in shown] == [
         "answer",
         "answer_length",

@@ -28,7 +28,7 @@ from unskew.audits.report.page import page, script_in_script, vega
 from unskew.audits.report.pooling import pooled, sparks
 from unskew.audits.report.templates import environment, markdown
 from unskew.audits.report.words import missing, number, percent, removed, shown
-from unskew.core.domain import Domain
+from unskew.core.domain import Domain, Views
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 
@@ -370,7 +370,7 @@ def test_a_page_shows_examples_as_their_domain_does() -> None:
     assert '{"a": "<script>alert(1)</script>"}' in Elements(plain).text
     assert ATTACK not in without_bundle(plain)
     assert "shown &lt;b&gt;" in page(with_samples(BEFORE, "<b>", domain=some_domain()))
-    html = page(with_samples(BEFORE, "one", "two", domain=some_domain(draw=drawn)))
+    html = page(with_samples(BEFORE, "one", "two", domain=some_domain(views=Views(draw=drawn))))
     assert Elements(html).count("svg") >= 2
     assert "<svg><title>two</title></svg>" in html
     assert "w3.org" not in without_bundle(html)
@@ -392,7 +392,11 @@ def test_an_example_that_cannot_be_shown_is_written_plainly() -> None:
     def fails(example: object) -> str:
         raise UnskewError("no")
 
-    html = page(with_samples(BEFORE, {"a": 1}, domain=replace(some_domain(draw=fails), show=fails)))
+    html = page(
+        with_samples(
+            BEFORE, {"a": 1}, domain=replace(some_domain(views=Views(draw=fails)), show=fails)
+        )
+    )
     assert '<pre class="example">{&#34;a&#34;: 1}</pre>' in html
 
 

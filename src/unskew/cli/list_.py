@@ -68,12 +68,12 @@ def _facts(domains: Sequence[Domain]) -> dict[str, Any]:
         "recipes": {
             f"{domain.name}/{name}": recipe.summary
             for domain in domains
-            for name, recipe in domain.recipes.items()
+            for name, recipe in domain.catalog.recipes.items()
         },
         "tables": {
             f"{domain.name}/{name}": _first_line(make)
             for domain in domains
-            for name, make in domain.tables.items()
+            for name, make in domain.catalog.tables.items()
         },
         "variables": {
             f"{domain.name}/{name}": variable.doc

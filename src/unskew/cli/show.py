@@ -39,7 +39,7 @@ def show(
     n = (1 if trace else 5) if n is None else n
     check_count("n", n, "show at least one example")
     opened = open_target(target, read_settings(settings), seed, trust)
-    if trace and (opened.domain is None or opened.domain.trace is None):
+    if trace and (opened.domain is None or opened.domain.views.trace is None):
         raise UnskewError(f"{opened.label} has no steps to trace; leave out --trace")
     data, row = [], -1
     for row, example in enumerate(e for part in opened.read(n) for e in part.examples()):

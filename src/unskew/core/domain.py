@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeAlias, get_type_hints
 
 from unskew.core.errors import UnskewError, brief, check_range, unknown
 from unskew.core.json_text import json_text
@@ -22,77 +22,104 @@ if TYPE_CHECKING:
     from unskew.core.recipe import Recipe
     from unskew.core.variable import SalientVariable
 
+Example: TypeAlias = Mapping[str, Any]
+
 
 @dataclass(frozen=True)
 class Range:
-    """What a parameter of a source means and may be: the note in ``Annotated[float, Range(…)]``."""
+    """The allowed values of a number: the note in ``Annotated[float, Range(…)]``."""
 
     low: float
     high: float
     doc: str
-    words: str = ""  # what it may be, where the numbers say less
+    words: str = ""  # the allowed values in words, where the two limits say too little
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few texts: the note in ``Annotated[str, Choice(…)]``."""
+    """The allowed texts of a parameter: the note in ``Annotated[str, Choice(…)]``."""
 
     options: tuple[str, ...]
     doc: str
-    words: str = ""  # the options in short, where they are many
+    words: str = ""  # the options in short, where there are many
+
+
+@dataclass(frozen=True)
+class Formats:
+    """How the examples of a domain are read and written, where plain columns are not enough.
+
+    ``read_row`` turns a row of a file into an example. It returns None for a row that is no
+    example of the domain. ``read_text`` takes the content and the name of a text file, and
+    returns rows. ``are_examples`` says whether every row of a table is an example already; then
+    ``read_row`` is not called for each row. A row may have no value in the columns ``may_lack``.
+
+    ``write_row`` turns an example into plain JSON. ``others`` are the formats of other programs,
+    by name. Each is a function of an example and of its number in the file.
+    """
+
+    read_row: Callable[[Example], dict[str, Any] | None] | None = None
+    read_text: Callable[[str, str], list[dict[str, Any]]] | None = None
+    are_examples: Callable[[Batch], bool] | None = None
+    may_lack: tuple[str, ...] = ()
+    write_row: Callable[[Example], dict[str, Any]] | None = None
+    others: Mapping[str, Callable[[Example, int], dict[str, Any]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Views:
+    """More ways to show an example: ``trace`` yields its steps as text, ``draw`` returns SVG."""
+
+    trace: Callable[[Example], Iterator[str]] | None = None
+    draw: Callable[[Example], str] | None = None
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Data that users ask for by name: small fixed ``tables`` of examples, and ``recipes``."""
+
+    tables: Mapping[str, Callable[[], Batch]] = field(default_factory=dict)
+    recipes: Mapping[str, Recipe] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Domain:
-    """Everything that is known of one kind of example.
+    """Everything that unskew knows about one kind of example.
 
-    ``sources`` are functions whose keyword parameters, each with a default and a ``Range`` or a
-    ``Choice``, are the parameters of the source. ``variables`` are known by the names that they
-    have here. ``show`` draws one example as text; ``check`` returns a NumPy array of bool, one
-    for each row of a batch: whether the row is right.
+    ``sources`` are functions that make a source. Each keyword parameter of such a function is a
+    parameter of the source; it needs a default and a ``Range`` or a ``Choice``. ``variables`` are
+    salient variables or plain functions of an example. ``show`` writes one example as text.
+    ``check`` returns a NumPy array of bool: for each row of a batch, whether the row is right.
 
-    A domain may leave out the rest. ``read_row`` makes an example of a row in any form that the
-    domain knows, and None of any other row; ``read_text`` makes such rows of a text file and its
-    name; ``are_examples`` says whether a table is all examples
-    as it stands, so that its rows need not be read one by one; ``write_row`` makes plain JSON of
-    an example that is not that already; ``forms`` are those of others, by name, each a function
-    of an example and its number. ``trace`` yields an example step by step, as text; ``draw``
-    returns it as SVG.
-    ``main`` names the variables that an audit shows unasked; ``found``, where what there is to
-    measure differs from source to source, finds them in a first batch, and says of others why
-    they are left out. ``tables`` are small fixed sets of examples; ``recipes`` are datasets that
-    people ask for by name. ``recheck`` works out one example again, slowly and in another way than
-    ``check``, and says whether it is right.
+    A domain may leave out the rest. ``key`` names the column that tells examples apart; without
+    it, all columns do. ``recheck`` works out one example again, in a slower way than ``check``,
+    and says whether the example is right. An audit shows the variables that ``main`` names, or
+    all of them. If every source has other variables, ``find_variables`` takes the first batch
+    and returns the variables to show; for each other variable it says why it is left out.
+    ``extra`` names the extra of this package that installs what the sources need.
     """
 
     name: str
     doc: str
     sources: Mapping[str, Callable[..., Source]]
     variables: Mapping[str, SalientVariable]
-    show: Callable[[Mapping[str, Any]], str]
+    show: Callable[[Example], str]
     check: Callable[[Batch], NDArray[np.bool_]]
-    read_row: Callable[[Mapping[str, Any]], dict[str, Any] | None] | None = None
-    read_text: Callable[[str, str], list[dict[str, Any]]] | None = None
-    are_examples: Callable[[Batch], bool] | None = None
-    write_row: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
-    forms: Mapping[str, Callable[[Mapping[str, Any], int], dict[str, Any]]] = field(
-        default_factory=dict
-    )
-    trace: Callable[[Mapping[str, Any]], Iterator[str]] | None = None
-    draw: Callable[[Mapping[str, Any]], str] | None = None
+    key: str = ""
+    recheck: Callable[[Example], bool] | None = None
     main: tuple[str, ...] = ()
-    found: Callable[[Batch], tuple[Sequence[SalientVariable], dict[str, str]]] | None = None
-    may_lack: tuple[str, ...] = ()  # columns in which a row may have no value
-    extra: str = ""  # of this package: it installs what the sources need
-    key: str = ""  # the column whose content tells examples apart; all columns where it is empty
-    recheck: Callable[[Mapping[str, Any]], bool] | None = None
-    tables: Mapping[str, Callable[[], Batch]] = field(default_factory=dict)
-    recipes: Mapping[str, Recipe] = field(default_factory=dict)
+    find_variables: Callable[[Batch], tuple[Sequence[SalientVariable], dict[str, str]]] | None = (
+        None
+    )
+    formats: Formats = Formats()
+    views: Views = Views()
+    catalog: Catalog = Catalog()
+    extra: str = ""
 
     def __post_init__(self) -> None:
-        """Give each variable its name; a plain function of an example becomes one.
+        """Give each variable its name, and turn plain functions into variables.
 
-        Where all have theirs the mapping stays: it may know more names than it lists.
+        If all variables have their names, the mapping stays the same object: it may know more
+        names than it lists.
         """
         if all(getattr(v, "name", None) == name for name, v in self.variables.items()):
             return
@@ -100,7 +127,7 @@ class Domain:
         object.__setattr__(self, "variables", named)
 
     def source(self, name: str, settings: Mapping[str, Any] | None = None) -> Source:
-        """Make a source by name, with settings that may still be text."""
+        """Make a source by name. The values of the settings may be text."""
         if name not in self.sources:
             known = [f"{self.name}/{source}" for source in self.sources]
             raise unknown("source", f"{self.name}/{name}", known)
@@ -122,7 +149,7 @@ class Domain:
 
 
 def right_rows(batch: Batch, domain: Domain) -> NDArray[np.bool_]:
-    """Return which rows of a batch are right, as the domain's ``check`` says."""
+    """Call the domain's ``check`` on a batch, and refuse a result of the wrong type or shape."""
     import numpy as np
 
     right: object = domain.check(batch)
@@ -139,7 +166,7 @@ def right_rows(batch: Batch, domain: Domain) -> NDArray[np.bool_]:
 
 
 def example_text(example: Any, domain: Domain | None) -> str:
-    """Write an example as its domain draws it; of no domain, as JSON or as it prints itself."""
+    """Write an example with the ``show`` of its domain; without a domain, as JSON or with str."""
     if domain is not None:
         with domain_code(domain, "show"):
             return domain.show(example)
@@ -147,34 +174,34 @@ def example_text(example: Any, domain: Domain | None) -> str:
         return json_text(example)
     try:
         return str(example)
-    except Exception:  # it may be of a user's own class, and raise anything
+    except Exception:  # the class may be a user's own, and raise anything
         return brief(example)
 
 
 def example_data(example: Any, domain: Domain | None) -> Any:
-    """Return an example as JSON has it, where its domain knows how."""
-    if domain is None or domain.write_row is None:
+    """Return an example as plain JSON, if its domain has a function for that."""
+    if domain is None or domain.formats.write_row is None:
         return example
     with domain_code(domain, "write_row"):
-        return domain.write_row(example)
+        return domain.formats.write_row(example)
 
 
 def example_trace(example: Any, domain: Domain | None) -> Iterator[str]:
-    """Yield an example step by step, where its domain has steps."""
-    if domain is not None and domain.trace is not None:
+    """Yield the steps of an example, if its domain has steps."""
+    if domain is not None and domain.views.trace is not None:
         with domain_code(domain, "trace"):
-            yield from domain.trace(example)
+            yield from domain.views.trace(example)
 
 
 @contextmanager
 def domain_code(domain: Domain, function: str) -> Iterator[None]:
-    """Turn an error of a domain's function into one line: the function is wrong, or its data."""
+    """Turn an error in a domain's function into one line that blames the function or the data."""
     try:
         yield
     except UnskewError:
         raise
     except (Exception, SystemExit) as error:  # a user's own domain may raise anything
-        if place_of(domain.show):  # a domain of the user's own
+        if place_of(domain.show):  # the domain is a user's own
             raise UnskewError(
                 f"{function} of domain {domain.name!r} raised {raised(error)}; mend it, or give it "
                 "examples of its domain"
@@ -195,7 +222,7 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """What it may be, in words."""
+        """Return the allowed values in words."""
         if self.range.words:
             return self.range.words
         if isinstance(self.range, Choice):
@@ -208,7 +235,7 @@ def parameters(make: Callable[..., Source]) -> dict[str, Parameter]:
     try:
         hints = get_type_hints(make, include_extras=True)
         known = inspect.signature(make).parameters
-    except Exception as error:  # a name in an annotation may be missing, a source no function
+    except Exception as error:  # an annotation may name nothing, a source may be no function
         raise UnskewError(
             f"the parameters of source {_name(make)} cannot be read "
             f"({type(error).__name__}: {error}); write them as {_EXAMPLE}"
@@ -222,20 +249,20 @@ _EXAMPLE = "name: Annotated[int, Range(low, high, 'what it means')] = default"
 def _parameter(
     make: Callable[..., Source], parameter: inspect.Parameter, annotated: Any
 ) -> Parameter:
-    """Read one parameter, or say what it lacks."""
+    """Read one parameter, or refuse it and say what is missing."""
     kind = getattr(annotated, "__origin__", None)
     note = next(iter(getattr(annotated, "__metadata__", ())), None)
-    lacks = None
+    problem = None
     if not isinstance(note, (Range, Choice)):
-        lacks = "is not annotated with a Range or a Choice"
+        problem = "is not annotated with a Range or a Choice"
     elif isinstance(note, Range) and kind not in (int, float):
-        lacks = "has a Range, but is no int or float"
+        problem = "has a Range, but is no int or float"
     elif parameter.default is parameter.empty:
-        lacks = "has no default"
-    if lacks is None:
+        problem = "has no default"
+    if problem is None:
         return Parameter(parameter.name, kind, parameter.default, note)  # type: ignore[arg-type]
     raise UnskewError(
-        f"parameter {parameter.name!r} of source {_name(make)} {lacks}; write it as {_EXAMPLE}"
+        f"parameter {parameter.name!r} of source {_name(make)} {problem}; write it as {_EXAMPLE}"
     )
 
 
@@ -265,9 +292,9 @@ def _settle(
 
 
 def _read(source: str, parameter: Parameter, value: Any) -> Any:
-    """Read a value that may be text; a number's range is checked later."""
+    """Read a value that may be text. The range of a number is checked later."""
     if isinstance(parameter.range, Choice):
-        value = str(value).lower() if isinstance(value, bool) else value  # false is an option
+        value = str(value).lower() if isinstance(value, bool) else value  # "false" is an option
         if value not in parameter.range.options:
             raise UnskewError(
                 f"{source} {parameter.name} is {value!r}; give one of {parameter.allowed}"
@@ -282,6 +309,6 @@ def _read(source: str, parameter: Parameter, value: Any) -> Any:
     except (TypeError, ValueError):
         kind = "a whole number" if parameter.kind is int else "a number"
         low, high = parameter.range.low, parameter.range.high
-        wanted = parameter.range.words or f"{kind} from {low} to {high}"
-        raise UnskewError(f"{source} {parameter.name} is {value!r}; give {wanted}") from None
+        allowed = parameter.range.words or f"{kind} from {low} to {high}"
+        raise UnskewError(f"{source} {parameter.name} is {value!r}; give {allowed}") from None
     return read

@@ -135,8 +135,8 @@ def _audited(
     if by is not None:
         chosen = resolve(by, target.domain, columns)
         return [_in_bins(variable, first, like) for variable in chosen], {}
-    if target.domain is not None and target.domain.found is not None:
-        return target.domain.found(first)
+    if target.domain is not None and target.domain.find_variables is not None:
+        return target.domain.find_variables(first)
     if target.domain is not None and target.domain.variables:
         domain = target.domain
         own = [domain.variable(name) for name in domain.main or domain.variables]

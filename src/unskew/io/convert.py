@@ -92,9 +92,10 @@ def _form(label: str, domain: Domain | None, form: str) -> Callable[[Any, int], 
         raise UnskewError(
             f"{label} is of no domain, so it has no form {form!r}; leave out the form"
         )
-    if form not in domain.forms:
-        raise unknown(f"form of {domain.name}", form, domain.forms)
-    chosen = domain.forms[form]
+    forms = domain.formats.others
+    if form not in forms:
+        raise unknown(f"form of {domain.name}", form, forms)
+    chosen = forms[form]
 
     def made(example: Any, number: int) -> Any:
         with domain_code(domain, form):

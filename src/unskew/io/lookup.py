@@ -67,13 +67,13 @@ def source_names() -> list[str]:
 def find_recipe(name: str) -> Recipe | None:
     """Return a named recipe, ``karel/msr-test``; None where there is none of that name."""
     domain, _, recipe = name.partition("/")
-    return load_domain(domain).recipes.get(recipe) if domain in domain_names() else None
+    return load_domain(domain).catalog.recipes.get(recipe) if domain in domain_names() else None
 
 
 def find_table(name: str) -> Callable[[], Batch] | None:
     """Return a table of examples, ``karel/problems``; None where there is none of that name."""
     domain, _, table = name.partition("/")
-    return load_domain(domain).tables.get(table) if domain in domain_names() else None
+    return load_domain(domain).catalog.tables.get(table) if domain in domain_names() else None
 
 
 def built_in_domain(source: str) -> Domain | None:

@@ -176,8 +176,8 @@ def _open_text(path: Place) -> Target:
     """Open a text file of the domain that reads such."""
     with plain_errors(path, reading=True), path.open("rb") as file:
         text = file.read().decode("utf-8-sig", "replace")
-    domain = next(d for d in map(load_domain, domain_names()) if d.read_text is not None)
-    rows = domain.read_text(text, str(path)) if domain.read_text is not None else []
+    domain = next(d for d in map(load_domain, domain_names()) if d.formats.read_text is not None)
+    rows = domain.formats.read_text(text, str(path)) if domain.formats.read_text is not None else []
     batch = Batch.from_arrow(Batch.of(rows).to_arrow())
     return Target(
         str(path),
@@ -219,7 +219,7 @@ def _domain_of_file(path: Place) -> Domain | None:
         return None
     for domain in map(load_domain, domain_names()):
         try:
-            if domain.read_row is not None and domain.read_row(row) is not None:
+            if domain.formats.read_row is not None and domain.formats.read_row(row) is not None:
                 return domain
         except UnskewError:
             return domain  # meant as one; reading it will say what is wrong, and where
@@ -250,8 +250,8 @@ def _is_read(batch: Batch, domain: Domain, path: Place, number: int) -> bool:
     """Whether a batch is examples in the domain's columns; ``number`` rows were before it."""
     if batch.is_plain:
         return False
-    if domain.are_examples is not None:
-        return domain.are_examples(batch)
+    if domain.formats.are_examples is not None:
+        return domain.formats.are_examples(batch)
     first = next(batch.head(1).examples())
     if _read_row(first, domain, f"{path} row {number + 1}") != first:
         return False
@@ -280,7 +280,11 @@ def alike(table: pa.Table, schema: pa.Schema | None) -> pa.Table:
 
 def _read_row(row: Any, domain: Domain, where: str) -> dict[str, Any]:
     try:
-        read = domain.read_row(row) if domain.read_row and isinstance(row, dict) else None
+        read = (
+            domain.formats.read_row(row)
+            if domain.formats.read_row and isinstance(row, dict)
+            else None
+        )
     except UnskewError as error:
         raise UnskewError(f"{where}: {error}") from error
     if read is None:
@@ -294,7 +298,7 @@ def _read_row(row: Any, domain: Domain, where: str) -> dict[str, Any]:
 
 def _refuse_gaps(batch: Batch, domain: Domain, path: Place, before: int) -> None:
     for name, column in batch.columns.items():
-        if name in domain.may_lack or isinstance(column, np.ndarray):
+        if name in domain.formats.may_lack or isinstance(column, np.ndarray):
             continue
         if column.null_count:
             first = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])

@@ -34,10 +34,10 @@ def examples(result: Audit | Comparison) -> list[tuple[str, list[tuple[str | Non
 
 def _example(example: Any, domain: Domain | None) -> tuple[str | None, str]:
     """Draw an example, or write it where it cannot be drawn: data is not always what it says."""
-    if domain is not None and domain.draw is not None:
+    if domain is not None and domain.views.draw is not None:
         try:
             with domain_code(domain, "draw"):
-                return domain.draw(example).replace(_NAMESPACE, "", 1), ""
+                return domain.views.draw(example).replace(_NAMESPACE, "", 1), ""
         except UnskewError:
             domain = None
     try:

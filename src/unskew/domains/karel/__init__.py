@@ -1,6 +1,6 @@
 """Karel (sections 4 and 5, appendix A): a robot in a grid, its programs, its worlds."""
 
-from unskew.core.domain import Domain
+from unskew.core.domain import Catalog, Domain, Formats, Views
 from unskew.domains.karel import examples, recipes, sources
 from unskew.domains.karel import variables as salient
 from unskew.domains.karel.formats import draw as drawing
@@ -35,16 +35,16 @@ DOMAIN = Domain(
     variables={variable.name: variable for variable in salient.VARIABLES},
     show=showing.show,
     check=examples.check,
-    read_row=records.read_row,
-    read_text=problems.read_text,
-    are_examples=records.are_examples,
-    write_row=records.write_row,
-    forms={"records": records.numbered_record},
-    trace=showing.trace,
-    draw=drawing.example_svg,
-    main=salient.MAIN,
     key=examples.PROGRAM,
     recheck=tracing.replays,
-    tables=recipes.TABLES,
-    recipes=recipes.RECIPES,
+    main=salient.MAIN,
+    formats=Formats(
+        read_row=records.read_row,
+        read_text=problems.read_text,
+        are_examples=records.are_examples,
+        write_row=records.write_row,
+        others={"records": records.numbered_record},
+    ),
+    views=Views(trace=showing.trace, draw=drawing.example_svg),
+    catalog=Catalog(recipes.TABLES, recipes.RECIPES),
 )

@@ -1,6 +1,6 @@
 """Tasks of the library reasoning-gym as sources, with seeds that are spawned, not added."""
 
-from unskew.core.domain import Domain
+from unskew.core.domain import Domain, Formats
 from unskew.domains.reasoning_gym import examples
 from unskew.domains.reasoning_gym import variables as salient
 from unskew.domains.reasoning_gym.library import DOMAIN_NAME
@@ -15,10 +15,12 @@ DOMAIN = Domain(
     variables=salient.Variables(),
     show=examples.show,
     check=examples.check,
-    read_row=examples.read_row,
-    write_row=examples.write_row,
-    found=salient.found,
-    may_lack=(examples.ANSWER,),
-    extra=DOMAIN_NAME,
     key=examples.QUESTION,
+    find_variables=salient.find_variables,
+    formats=Formats(
+        read_row=examples.read_row,
+        may_lack=(examples.ANSWER,),
+        write_row=examples.write_row,
+    ),
+    extra=DOMAIN_NAME,
 )

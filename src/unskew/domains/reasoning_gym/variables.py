@@ -89,7 +89,7 @@ def metadata_variable(path: str) -> SalientVariable:
     return SalientVariable(PREFIX + path, measure, doc="of the metadata")
 
 
-def found(batch: Batch) -> tuple[Sequence[SalientVariable], dict[str, str]]:
+def find_variables(batch: Batch) -> tuple[Sequence[SalientVariable], dict[str, str]]:
     """Return the variables that an audit shows unasked, and why others are left out.
 
     A field counts if every row has it, as a number or a short text, and it is neither always

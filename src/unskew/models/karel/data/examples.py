@@ -25,7 +25,8 @@ from unskew.models.samples import Sample, join, read_sample
 # not here: they are all there are of one to three actions.
 TEST_SETS = ("karel/msr-test", "karel/msr-val", "karel/while-in-while", "karel/while-in-if")
 NAMES = tuple(
-    f"{DOMAIN.name}/{name}" for name in (*DOMAIN.sources, *DOMAIN.recipes, *DOMAIN.tables)
+    f"{DOMAIN.name}/{name}"
+    for name in (*DOMAIN.sources, *DOMAIN.catalog.recipes, *DOMAIN.catalog.tables)
 )
 
 
