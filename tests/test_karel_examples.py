@@ -78,7 +78,7 @@ def test_rows_that_hold_no_worlds_are_refused():
 def test_a_program_without_worlds_is_shown_and_written():
     row = {"program": "DEF run m( move m)"}
     assert DOMAIN.show(row) == "def main():\n    move()"
-    assert DOMAIN.write_row({**row, "name": "step"}) == {**row, "name": "step"}
+    assert DOMAIN.formats.write_row({**row, "name": "step"}) == {**row, "name": "step"}
 
 
 @pytest.mark.parametrize(
