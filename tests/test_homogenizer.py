@@ -512,15 +512,22 @@ def test_patience_starts_again_with_each_one_kept(monkeypatch: pytest.MonkeyPatc
 # Memory.
 
 
-def array_cells(thing: object) -> int:
-    """Count the cells of all arrays and the entries of all collections that an object holds."""
+def array_cells(thing: object, counted: dict[int, object] | None = None) -> int:
+    """Count the cells of all arrays and the entries of all collections that an object holds.
+
+    What several objects share is counted once.
+    """
+    counted = {} if counted is None else counted
+    if id(thing) in counted:
+        return 0
+    counted[id(thing)] = thing
     if isinstance(thing, np.ndarray):
         return thing.size
     if isinstance(thing, (list, tuple, set, dict)):
         inner = thing.values() if isinstance(thing, dict) else thing
-        return len(thing) + sum(map(array_cells, inner))
+        return len(thing) + sum(array_cells(part, counted) for part in inner)
     if hasattr(thing, "__dict__") and not callable(thing):
-        return sum(map(array_cells, vars(thing).values()))
+        return sum(array_cells(part, counted) for part in vars(thing).values())
     return 0
 
 

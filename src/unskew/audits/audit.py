@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.balance.codebook import Codebook
+from unskew.balance.histogram import Histogram
 from unskew.core.errors import RowError, UnskewError
 from unskew.core.rowhash import row_hashes
 from unskew.core.tally import plain
@@ -240,11 +241,9 @@ class Auditor:
 
     def __init__(self, variables: Sequence[SalientVariable]) -> None:
         """Start with nothing measured."""
-        self._variables = tuple(variables)
-        self._codebooks = [Codebook(variable) for variable in variables]
-        for variable, codebook in zip(self._variables, self._codebooks, strict=True):
-            codebook.learn(interval_labels(variable.edges) if variable.edges else ())
-        self._counts: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64) for _ in variables]
+        self._histograms = [Histogram(Codebook(variable)) for variable in variables]
+        for variable, histogram in zip(variables, self._histograms, strict=True):
+            histogram.codebook.learn(interval_labels(variable.edges) if variable.edges else ())
         self._hashes: list[NDArray[np.uint64]] = []
         self._samples: list[Any] = []
 
@@ -255,16 +254,11 @@ class Auditor:
 
     def add(self, batch: Batch) -> None:
         """Measure one more batch."""
-        for i, (variable, codebook) in enumerate(
-            zip(self._variables, self._codebooks, strict=True)
-        ):
+        for histogram in self._histograms:
             try:
-                codes = codebook.encode(variable.measure(batch))
-            except RowError as error:  # which counts the rows of its batch
+                histogram.add(batch)
+            except RowError as error:  # its row is counted from the start of the batch
                 raise RowError(self.n + error.row, error.said) from error
-            counts = np.bincount(codes, minlength=len(codebook.values))
-            counts[: len(self._counts[i])] += self._counts[i]
-            self._counts[i] = counts
         self._hashes.append(row_hashes(batch))
         if len(self._samples) < SAMPLES:
             self._samples += batch.head(SAMPLES - len(self._samples)).examples()
@@ -282,10 +276,9 @@ class Auditor:
             raise UnskewError(f"{label} gave no examples; there is nothing to audit")
         hashes = np.concatenate(self._hashes)
         found = {}
-        for variable, codebook, counts in zip(
-            self._variables, self._codebooks, self._counts, strict=True
-        ):
-            numbers = dict(zip(codebook.values, counts.tolist(), strict=True))
+        for histogram in self._histograms:
+            codebook, variable = histogram.codebook, histogram.codebook.variable
+            numbers = histogram.by_value()
             ordered = codebook.declared or variable.edges
             support = codebook.values if ordered else in_order(numbers)
             found[variable.name] = VariableAudit(

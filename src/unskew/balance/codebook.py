@@ -1,4 +1,4 @@
-"""Values of a salient variable to codes 0..k−1, over a declared support or one that grows."""
+"""Turns the values of a salient variable into codes 0..k−1; the support is declared or grows."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from unskew.core.variable import SalientVariable, Values, check_support
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-MAX_VALUES = 100_000  # past this a variable is an identifier, not a feature
-_MAX_SPAN = 1 << 20  # integers this far apart are looked up in a table, not in a dict
+    from unskew.core.batch import Batch
+
+MAX_VALUES = 100_000  # a variable with more values is an identifier, not a feature
+_MAX_SPAN = 1 << 20  # the longest table of codes; integers farther apart are looked up in a dict
 
 
 class Codebook:
     """The values of one variable, numbered in the order declared or first seen."""
 
     def __init__(self, variable: SalientVariable) -> None:
-        """Start from the declared support, or from nothing."""
-        self.name = variable.name
-        self._variable = variable
+        """Start with the declared support, or with no values."""
+        self.variable = variable
         self.declared = variable.support is not None
         self.values: list[Hashable] = []
         self._codes: dict[Hashable, int] = {}
@@ -34,12 +35,16 @@ class Codebook:
             self._add(value)
 
     def learn(self, values: Iterable[Hashable]) -> None:
-        """Number values in this order, those that are known already excepted."""
+        """Give codes to the values that have none yet, in this order."""
         for value in values:
             self._code(value)
 
+    def measure(self, batch: Batch) -> NDArray[np.int64]:
+        """Measure the variable and return the code of each row."""
+        return self.encode(self.variable.measure(batch))
+
     def encode(self, values: Values) -> NDArray[np.int64]:
-        """Return the code of each value; unseen ones join a support that grows."""
+        """Return the code of each value; new values join a support that grows."""
         if len(values) and values.dtype.kind in "iu":
             low, high = int(values.min()), int(values.max())
             span = max(high, self._high()) - min(low, self._low) + 1
@@ -49,8 +54,8 @@ class Codebook:
             return np.fromiter(map(self._code, values.tolist()), np.int64, len(values))
         unique, inverse = np.unique(values, return_inverse=True)
         codes = np.fromiter(map(self._code, unique.tolist()), np.int64, len(unique))
-        found: NDArray[np.int64] = codes[inverse]
-        return found
+        of_rows: NDArray[np.int64] = codes[inverse]
+        return of_rows
 
     def _encode_integers(self, values: Values, low: int, high: int) -> NDArray[np.int64]:
         if low < self._low or high > self._high():
@@ -74,18 +79,18 @@ class Codebook:
         code = self._codes.get(value)
         if code is not None:
             return code
-        if isinstance(value, float) and math.isnan(value):  # it would join X at every draw
+        if isinstance(value, float) and math.isnan(value):  # each nan would be a new value
             raise UnskewError(
-                f"variable {self.name!r} gave nan; measure a number or a name instead"
+                f"variable {self.variable.name!r} gave nan; measure a number or a name instead"
             )
         if self.declared:
-            check_support(self._variable, [value])
+            check_support(self.variable, [value])
         return self._add(value)
 
     def _add(self, value: Hashable) -> int:
         if len(self.values) >= MAX_VALUES:
             raise UnskewError(
-                f"variable {self.name!r} has more than {MAX_VALUES} values (the last was "
+                f"variable {self.variable.name!r} has more than {MAX_VALUES} values (the last was "
                 f"{value!r}); clip, round or bin it"
             )
         self._codes[value] = len(self.values)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from unskew.balance import theory
 from unskew.balance.acceptance import AT_LEAST, accept
 from unskew.balance.codebook import Codebook
+from unskew.balance.histogram import Histogram
 from unskew.core.errors import HealthWarning, UnskewError, check_range
 from unskew.core.recipe import EPSILONS
 from unskew.core.tally import Tally
@@ -61,11 +62,11 @@ class Homogenizer:
         self.drawn = self.kept = 0
         self._rng = rng
         self._codebook = Codebook(variable)
-        size = len(self._codebook.values)
-        self._counts = np.zeros(size, dtype=np.int64)
-        self._kept = np.zeros(size, dtype=np.int64)
+        self._drawn_values = Histogram(self._codebook)
+        self._kept_values = Histogram(self._codebook)
         self._state = np.zeros(3, dtype=np.int64)
-        self._state[AT_LEAST] = size  # every declared value starts at the smallest count, zero
+        # Every declared value starts with the smallest count, which is zero.
+        self._state[AT_LEAST] = len(self._codebook.values)
         self._drought = 0
         self._next_look = FIRST_LOOK
         self._warned: set[str] = set()
@@ -75,26 +76,26 @@ class Homogenizer:
 
         One uniform a draw, so that batch sizes change nothing.
         """
-        codes = self._codebook.encode(self.variable.measure(batch))
-        self._grow()
+        codes = self._codebook.measure(batch)
         keep = np.empty(len(codes), dtype=np.bool_)
         uniforms = self._rng.random(len(codes))
         grown = not self._codebook.declared
-        seen = accept(codes, uniforms, self.epsilon, grown, self._counts, self._state, keep, most)
+        counts = (
+            self._drawn_values.counts
+        )  # the kernel counts: each decision needs the counts so far
+        seen = accept(codes, uniforms, self.epsilon, grown, counts, self._state, keep, most)
         keep = keep[:seen]
-        self._kept += np.bincount(codes[:seen][keep], minlength=len(self._kept))
+        self._kept_values.add_codes(codes[:seen][keep])
         self._look_after(seen, int(keep.sum()))
         return keep
 
     def values(self) -> tuple[Counter[Hashable], Counter[Hashable]]:
-        """Return how often each value was drawn, and kept."""
-        drawn = zip(self._codebook.values, self._counts.tolist(), strict=True)
-        kept = zip(self._codebook.values, self._kept.tolist(), strict=True)
-        declared = self._codebook.declared  # a declared value that never came is worth a zero
-        return (
-            Counter({value: count for value, count in drawn if count or declared}),
-            Counter({value: count for value, count in kept if count}),
-        )
+        """Return how often each value was drawn, and how often it was kept.
+
+        A declared value that was never drawn has a count of zero.
+        """
+        drawn = Counter(self._drawn_values.by_value())
+        return drawn if self._codebook.declared else +drawn, +Counter(self._kept_values.by_value())
 
     def health(self) -> Health:
         """Judge the run so far; ``warnings`` is empty when all is well."""
@@ -114,10 +115,10 @@ class Homogenizer:
 
     def _never_seen(self) -> tuple[Hashable, ...]:
         """Return the declared values that never came, those of a joint variable's parts too."""
-        counts = zip(self._codebook.values, self._counts.tolist(), strict=True)
+        counts = self._drawn_values.by_value()
         if self._codebook.declared:
-            return tuple(value for value, count in counts if count == 0)
-        seen: list[Any] = [value for value, count in counts if count]
+            return tuple(value for value, count in counts.items() if count == 0)
+        seen: list[Any] = [value for value, count in counts.items() if count]
         return tuple(
             f"{part.name} = {value}"
             for i, part in enumerate(self.variable.parts)
@@ -128,7 +129,7 @@ class Homogenizer:
     def _say_never_seen(self, never: tuple[Hashable, ...]) -> str:
         if not self._codebook.declared:  # parts of a joint variable cost nothing when unseen
             return f"{self.variable.name!r} never took {describe(never)} in {self.drawn} draws"
-        p = self._counts / self._counts.sum()
+        p = self._drawn_values.counts / self.drawn
         now = theory.expected_cost(p, self.epsilon)
         without = theory.expected_cost(p[p > 0], self.epsilon)
         return (
@@ -136,13 +137,6 @@ class Homogenizer:
             f"leaving {'it' if len(never) == 1 else 'them'} out of the support would lower the "
             f"cost from {now:.1f} to {without:.1f} draws per kept example"
         )
-
-    def _grow(self) -> None:
-        """Make room for values that joined a support that grows."""
-        missing = len(self._codebook.values) - len(self._counts)
-        if missing:
-            self._counts = np.concatenate([self._counts, np.zeros(missing, dtype=np.int64)])
-            self._kept = np.concatenate([self._kept, np.zeros(missing, dtype=np.int64)])
 
     def _look_after(self, drawn: int, kept: int) -> None:
         self.drawn += drawn

@@ -20,8 +20,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.json_text import parse_json
@@ -187,19 +185,19 @@ def read_footer(path: Place) -> Footer:
 def measured(recipe: Recipe, batch: Batch) -> tuple[dict[str, list[list[Any]]], dict[str, str]]:
     """Count the values of the card's variables; say of each other one why it was not measured."""
     from unskew.balance.codebook import Codebook
+    from unskew.balance.histogram import Histogram
 
-    found, left_out = {}, {}
+    values, left_out = {}, {}
     for variable in card_variables(recipe):
-        codebook = Codebook(variable)
+        histogram = Histogram(Codebook(variable))
         try:
-            codes = codebook.encode(variable.measure(batch))
+            histogram.add(batch)
         except UnskewError as error:  # lists, nan, too many values: the error says which
             left_out[variable.name] = str(error)
             continue
-        counts = np.bincount(codes, minlength=len(codebook.values)).tolist()
-        pairs = zip(map(plain, codebook.values), counts, strict=True)
-        found[variable.name] = [[value, count] for value, count in pairs]
-    return found, left_out
+        counts = histogram.by_value().items()
+        values[variable.name] = [[plain(value), count] for value, count in counts]
+    return values, left_out
 
 
 def card_variables(recipe: Recipe) -> list[SalientVariable]:

@@ -20,12 +20,13 @@ from unskew.balance.allotment import (
     within,
 )
 from unskew.balance.codebook import Codebook
+from unskew.balance.histogram import Histogram
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, check_count, check_range
 from unskew.core.recipe import EPSILONS, Trust
 from unskew.core.rng import generator
 from unskew.core.tally import Tally
-from unskew.core.variable import By, SalientVariable, joint
+from unskew.core.variable import By, joint
 from unskew.io.convert import check_apart, check_suffix, writer
 from unskew.io.files import check_writable
 from unskew.io.lookup import resolve
@@ -125,27 +126,31 @@ def _open(target: Any, trust: Trust) -> Target:
 
 def _measure(opened: Target, by: By | str | Sequence[str], advance: Advance) -> _Pool:
     """Read everything once and keep the code of each row."""
-    variable: SalientVariable | None = None
-    codebook: Codebook | None = None
+    histogram: Histogram | None = None
     codes: list[NDArray[np.int32]] = []
     for batch in opened.read(None):
-        if variable is None or codebook is None:
+        if histogram is None:
             variable = joint(resolve(by, opened.domain, column_names(batch)))
-            codebook = Codebook(variable)
-        codes.append(codebook.encode(variable.measure(batch)).astype(np.int32))
+            histogram = Histogram(Codebook(variable))
+        codes.append(histogram.add(batch).astype(np.int32))
         advance(len(batch))
-    if variable is None or codebook is None:
+    if histogram is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to resample")
-    return _without_gaps(variable.name, codebook.values, np.concatenate(codes))
+    return _without_gaps(histogram, np.concatenate(codes))
 
 
-def _without_gaps(name: str, values: Sequence[Hashable], codes: NDArray[np.int32]) -> _Pool:
-    """Number only the values that are there: a declared one that is not cannot be taken."""
-    counts = np.bincount(codes, minlength=len(values))
-    there = np.flatnonzero(counts).tolist()
+def _without_gaps(histogram: Histogram, codes: NDArray[np.int32]) -> _Pool:
+    """Return a pool of the values that occur: a declared value that never occurs has no rows."""
+    counts, values = histogram.counts, histogram.codebook.values
+    occurring = np.flatnonzero(counts)
     renumbered = np.zeros(len(values), dtype=np.int32)
-    renumbered[there] = np.arange(len(there))
-    return _Pool(name, [values[i] for i in there], renumbered[codes], counts[there])
+    renumbered[occurring] = np.arange(len(occurring))
+    return _Pool(
+        histogram.codebook.variable.name,
+        [values[code] for code in occurring],
+        renumbered[codes],
+        counts[occurring],
+    )
 
 
 def _taken(opened: Target, times: NDArray[np.int64], advance: Advance) -> Iterator[Batch]:

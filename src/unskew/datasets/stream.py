@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.balance.codebook import Codebook
+from unskew.balance.histogram import Histogram
 from unskew.balance.theory import acceptance, expected_cost
 from unskew.core.batch import Batch
 from unskew.core.errors import HealthWarning, UnskewError, check_count, check_range, check_whole
@@ -218,16 +219,13 @@ def pilot_of(recipe: Recipe, draws: int | None = None) -> dict[str, Any]:
     variable = joint(recipe_variables(recipe))
     source = restricted(recipe_source(recipe), recipe, 0, make)
     rng = generator(recipe.seed, recipe.source, "stream pilot")
-    codebook = Codebook(variable)
-    counts = np.zeros(0, dtype=np.int64)
+    histogram = Histogram(Codebook(variable))
     left = PILOT if draws is None else draws
     while left > 0:
         batch, _ = source.draw(rng, min(left, source.chunk))
-        codes = codebook.encode(variable.measure(batch))
-        grown = np.bincount(codes, minlength=len(codebook.values))
-        grown[: len(counts)] += counts
-        counts, left = grown, left - len(batch)
-    return {"values": codebook.values, "counts": counts.tolist()}
+        histogram.add(batch)
+        left -= len(batch)
+    return {"values": histogram.codebook.values, "counts": histogram.counts.tolist()}
 
 
 class _Pilot:
@@ -248,7 +246,7 @@ class _Pilot:
         self._codebook.learn(values)
 
     def chances(self, batch: Batch) -> NDArray[np.float64]:
-        codes = self._codebook.encode(self._variable.measure(batch))
+        codes = self._codebook.measure(batch)
         found = np.ones(len(codes))
         known = codes < len(self._acceptance)  # what the pilot did not have is rare: it is kept
         found[known] = self._acceptance[codes[known]]

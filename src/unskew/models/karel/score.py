@@ -168,7 +168,7 @@ def mean_loss(model: Synthesizer, tasks: Tasks, *, shown: int = SHOWN) -> float:
 def _groups(variable: SalientVariable, batch: Batch) -> list[tuple[Hashable, NDArray[np.int64]]]:
     """Return the values of a variable in their order, each with the rows that have it."""
     seen = Codebook(replace(variable, support=None))  # of a declared value none may be there
-    codes = seen.encode(variable.measure(batch))
+    codes = seen.measure(batch)
     places = {value: code for code, value in enumerate(seen.values)}
     return [(value, np.flatnonzero(codes == places[value])) for value in in_order(seen.values)]
 

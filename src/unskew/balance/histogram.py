@@ -1,0 +1,46 @@
+"""Counts how often each value of a salient variable occurs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from unskew.balance.codebook import Codebook
+    from unskew.core.batch import Batch
+
+
+class Histogram:
+    """Counts for the values of a codebook; there is always one count for each known value."""
+
+    def __init__(self, codebook: Codebook) -> None:
+        """Start with zero for every value that the codebook knows already."""
+        self.codebook = codebook
+        self._counts = np.zeros(len(codebook.values), dtype=np.int64)
+
+    def add(self, batch: Batch) -> NDArray[np.int64]:
+        """Measure a batch, count its values, and return the code of each row."""
+        codes = self.codebook.measure(batch)
+        self.add_codes(codes)
+        return codes
+
+    def add_codes(self, codes: NDArray[np.int64]) -> None:
+        """Count values by their codes."""
+        counts = self.counts
+        counts += np.bincount(codes, minlength=len(counts))
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """The counts by code; a change of this array changes the histogram."""
+        new_values = len(self.codebook.values) - len(self._counts)
+        if new_values:
+            self._counts = np.concatenate([self._counts, np.zeros(new_values, dtype=np.int64)])
+        return self._counts
+
+    def by_value(self) -> dict[Hashable, int]:
+        """Return the count of each value, in the order of the codes."""
+        return dict(zip(self.codebook.values, self.counts.tolist(), strict=True))
