@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from unskew import Dataset, Recipe, Tally, UnskewError, audit, generate
+from unskew.core.tally import Reason, by_kind
 from unskew.datasets import generate as generation
 from unskew.datasets.generate import shard
 from unskew.io.location import sha256
@@ -193,6 +194,27 @@ def test_a_tally_is_read_back_as_it_was_written(values: tuple[Any, ...]) -> None
     drawn = Counter({value: row + 2 for row, value in enumerate(values)})
     tally = Tally(7, 5, Counter(long=1), {"x": drawn}, {"x": Counter({values[0]: 1})})
     assert Tally.from_dict(json.loads(json.dumps(tally.to_dict()))) == tally
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        (Reason("crashes"), "crashes"),
+        (Reason("crashes", "nesting", "2"), "crashes · nesting: 2"),
+        (Reason("crashes", "a: b", "0 to 9"), "crashes · a: b: 0 to 9"),
+        (Reason("is in data · old/set"), "is in data · old/set"),  # a name of a user's own
+        (Reason(""), ""),
+    ],
+)
+def test_a_reason_is_read_back_from_its_text(reason: Reason, text: str) -> None:
+    assert str(reason) == text
+    assert Reason.read(text) == reason
+    assert by_kind({text: 3}) == ({} if reason.variable else {text: 3})
+
+
+def test_a_dropped_example_is_counted_once_though_its_details_count_it_again() -> None:
+    dropped = {"long": 3, "long · size: 9": 2, "long · size: 8": 1, "odd": 1}
+    assert by_kind(dropped) == {"long": 3, "odd": 1}
 
 
 def test_the_manifest_names_each_part_with_its_checksum(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from unskew.core.batch import Batch, concatenate
 from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
-from unskew.core.tally import DETAIL
+from unskew.core.tally import Reason, by_kind
 from unskew.datasets.generate import generate, make, shard
 from unskew.datasets.given import given_size
 from unskew.domains.karel import DOMAIN
@@ -113,14 +113,14 @@ def test_worlds_that_are_given_have_the_figures_asked_for():
 
 def test_fewer_than_three_percent_of_original_programs_are_dropped_in_uniform():
     _, dropped = DOMAIN.source("uniform").draw(generator(3, "dropped"), 4_000)
-    main = {why: count for why, count in dropped.items() if DETAIL not in why}
+    main = by_kind(dropped)
     assert 0 < sum(main.values()) < 0.01 * 4_000
 
 
 def test_what_is_dropped_is_counted_by_reason_and_by_program():
     source = DOMAIN.source("uniform", {"tries": 30})
     _, dropped = source.draw(generator(4, "few tries"), 300)
-    main = {why: count for why, count in dropped.items() if DETAIL not in why}
+    main = by_kind(dropped)
     assert set(main) == {
         "no valid world in 30 draws",
         "too few valid worlds in 30 draws",
@@ -131,7 +131,7 @@ def test_what_is_dropped_is_counted_by_reason_and_by_program():
 
 def test_what_the_original_drops_is_counted_by_program_too():
     _, dropped = DOMAIN.source("msr").draw(generator(5, "msr drops"), 2_000)
-    main = {why: count for why, count in dropped.items() if DETAIL not in why}
+    main = by_kind(dropped)
     assert set(main) == {
         "no valid run was found that takes some branch",
         "no valid world in 250 draws",
@@ -143,7 +143,8 @@ def test_what_the_original_drops_is_counted_by_program_too():
 def assert_told_in_detail(dropped, main):
     for why, count in main.items():
         for variable in ("nesting", "size"):
-            parts = [n for key, n in dropped.items() if key.startswith(f"{why}{DETAIL}{variable}:")]
+            reasons = {Reason.read(text): n for text, n in dropped.items()}
+            parts = [n for r, n in reasons.items() if (r.kind, r.variable) == (why, variable)]
             assert sum(parts) == count
 
 
@@ -188,7 +189,7 @@ def test_settings_that_cannot_be_are_refused(name, settings, message):
 def test_the_same_programs_get_new_worlds():
     batch, _ = drawn("msr")
     made, dropped = find_source("karel/uniform").derive(generator(5, "derive"), batch)
-    lost = sum(count for why, count in dropped.items() if DETAIL not in why)
+    lost = sum(by_kind(dropped).values())
     assert len(made) + lost == len(batch)
     old, new = batch.columns[PROGRAM].to_pylist(), made.columns[PROGRAM].to_pylist()
     rest = iter(old)
@@ -235,7 +236,7 @@ def test_a_given_recipe_starts_from_the_same_programs(tmp_path):
     rest = iter(old)
     assert all(text in rest for text in new)
     assert len(made) == len(new) == made.tally.kept < 60
-    lost = {why: n for why, n in made.tally.dropped.items() if DETAIL not in why}
+    lost = by_kind(made.tally.dropped)
     assert len(made) + sum(lost.values()) == 60
     again = generate(made.recipe, tmp_path / "made")  # nothing is missing, nothing is made
     assert again.tally == made.tally
@@ -308,7 +309,7 @@ def test_given_programs_that_have_no_worlds_leave_a_dataset_without_rows(tmp_pat
     """Programs of one action never move and handle a marker: none is left, and it is said."""
     made = generate(Recipe("karel/msr", 50, given="karel/action-programs"), tmp_path / "none")
     assert len(made) == 0
-    main = {why: count for why, count in made.tally.dropped.items() if DETAIL not in why}
+    main = by_kind(made.tally.dropped)
     assert sum(main.values()) == 50
     assert len(generate(made.recipe, tmp_path / "none")) == 0
 

@@ -157,7 +157,7 @@ def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:
     """Print what was made, what it cost, and what was dropped."""
     from unskew.audits.report.words import dropped_details
     from unskew.balance.theory import cost_bound
-    from unskew.core.tally import DETAIL
+    from unskew.core.tally import by_kind
     from unskew.datasets.splits import not_wanted
 
     tally, rows, parts = dataset.tally, len(dataset), len(dataset.parts)
@@ -169,8 +169,8 @@ def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:
             f"{tally.cost:.2f} draws per kept example (at most {bound:g} expected)"
         )
     valid = not_wanted(recipe)
-    for reason, count in sorted(tally.dropped.items()):
-        if DETAIL not in reason and reason not in valid:
+    for reason, count in sorted(by_kind(tally.dropped).items()):
+        if reason not in valid:
             echo(f"dropped by the source: {count:,} ({reason})")
     for line in dropped_details(tally.dropped):
         echo(f"  {line}")

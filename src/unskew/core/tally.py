@@ -1,4 +1,4 @@
-"""What happened to the draws: counts by reason, histograms by variable; tallies add."""
+"""Tallies: how many examples were drawn, dropped and kept, by reason and by value."""
 
 from __future__ import annotations
 
@@ -13,17 +13,47 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
 _AGAIN = "the file was altered: make it again"
+_DETAIL = " · "  # stands between a kind and its detail in the text of a reason
 
-DETAIL = " · "  # in a reason: what follows says more of what stands before, and is counted there
+
+@dataclass(frozen=True)
+class Reason:
+    """Why examples were dropped: a kind and, for a detail, the value of one of their variables.
+
+    A dropped example is counted once under its kind. A source may count the example again under
+    details, to show which examples the kind drops. Counts are kept by the text of the reason:
+    JSON holds texts, and a user's own source counts texts.
+    """
+
+    kind: str
+    variable: str = ""
+    value: str = ""
+
+    def __str__(self) -> str:
+        """Return the text: ``kind``, or ``kind · variable: value`` for a detail."""
+        detail = f"{_DETAIL}{self.variable}: {self.value}" if self.variable else ""
+        return f"{self.kind}{detail}"
+
+    @classmethod
+    def read(cls, text: str) -> Reason:
+        """Read a reason from its text; a text without a variable is a kind."""
+        kind, _, detail = text.partition(_DETAIL)
+        variable, _, value = detail.rpartition(": ")
+        return cls(kind, variable, value) if variable else cls(text)
+
+
+def by_kind(dropped: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts of the kinds alone; their sum is the number of dropped examples."""
+    return {text: count for text, count in dropped.items() if not Reason.read(text).variable}
 
 
 @dataclass
 class Tally:
-    """Counts over draws.
+    """Counts over draws; tallies can be added.
 
-    ``dropped`` counts what was thrown away because it was not valid or, though valid, not for
-    this split or dataset (``keys.not_wanted``), by reason. It is kept
-    apart from ``drawn - kept``, what homogenizing threw away: mixing them would hide a bias.
+    ``dropped`` counts, by the text of the ``Reason``, the examples that were thrown away because
+    they were not valid or, though valid, not for this split or dataset. Homogenizing threw away
+    ``drawn - kept`` examples. The two are counted apart: a sum of both would hide a bias.
     """
 
     drawn: int = 0
@@ -64,21 +94,21 @@ class Tally:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Tally:
-        """Read what ``to_dict`` wrote; refuse anything else, for a file may have been altered."""
+        """Read what ``to_dict`` wrote; refuse anything else, because files may be altered."""
         if not isinstance(data, dict):
             raise UnskewError(f"the tally is {brief(data)}, which is no JSON object; {_AGAIN}")
         tally = cls(_count(data, "drawn"), _count(data, "kept"))
         dropped = _names(data, "dropped")
         tally.dropped = Counter({reason: _count(dropped, reason) for reason in dropped})
         for name, rows in _names(data, "values").items():
-            frozen = _histogram(name, rows)
-            tally.drawn_values[name] = Counter({value: drawn for value, drawn, _ in frozen})
-            tally.kept_values[name] = Counter({value: kept for value, _, kept in frozen if kept})
+            histogram = _histogram(name, rows)
+            tally.drawn_values[name] = Counter({value: drawn for value, drawn, _ in histogram})
+            tally.kept_values[name] = Counter({value: kept for value, _, kept in histogram if kept})
         return tally
 
 
 def plain(value: Hashable) -> Any:
-    """Return a value that JSON can hold: numbers, texts and tuples as they are, else as text."""
+    """Return a value that JSON can hold: anything but numbers, texts and tuples becomes a text."""
     if isinstance(value, (tuple, list)):
         return [plain(part) for part in value]
     if value is None or isinstance(value, (str, int)):
@@ -87,7 +117,7 @@ def plain(value: Hashable) -> Any:
 
 
 def noted(value: Hashable) -> Hashable:
-    """Return a value as ``from_dict`` reads it back."""
+    """Return a value as ``Tally.from_dict`` reads it back."""
     return _hashable(plain(value))
 
 
@@ -107,16 +137,18 @@ def _count(data: Mapping[str, Any], name: str) -> int:
     return value
 
 
-def _names(data: Any, name: str) -> dict[str, Any]:
-    found = data.get(name) if isinstance(data, dict) else None
-    if not isinstance(found, dict):
-        raise UnskewError(f"the tally has {name} = {brief(found)}, not names with values; {_AGAIN}")
-    return found
+def _names(data: Mapping[str, Any], name: str) -> dict[str, Any]:
+    counts = data.get(name)
+    if not isinstance(counts, dict):
+        raise UnskewError(
+            f"the tally has {name} = {brief(counts)}, not names with values; {_AGAIN}"
+        )
+    return counts
 
 
 def _histogram(name: str, rows: Any) -> list[tuple[Hashable, int, int]]:
-    """Read rows of value, drawn and kept."""
-    frozen = []
+    """Read rows of a value, how often it was drawn, and how often it was kept."""
+    histogram = []
     for number, row in enumerate(rows if isinstance(rows, list) else [rows]):
         value, *counts = row if isinstance(row, list) and row else [None]
         whole = [count for count in counts if type(count) is int and count >= 0]
@@ -125,8 +157,8 @@ def _histogram(name: str, rows: Any) -> list[tuple[Hashable, int, int]]:
                 f"the tally of {name!r} has {brief(row)} in row {number + 1}, not a value and two "
                 f"counts; {_AGAIN}"
             )
-        frozen.append((_hashable(value), whole[0], whole[1]))
-    return frozen
+        histogram.append((_hashable(value), whole[0], whole[1]))
+    return histogram
 
 
 def _has_dict(value: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from unskew.audits.audit import VariableAudit, in_order
 from unskew.audits.binning import hardly_repeats
 from unskew.core.recipe import Recipe
-from unskew.core.tally import DETAIL, Tally, noted
+from unskew.core.tally import Tally, by_kind, noted
 from unskew.datasets.part import Part, card_variables
 from unskew.datasets.splits import not_wanted
 
@@ -35,7 +35,7 @@ def card(recipe: Recipe, parts: Sequence[Part], tally: Tally) -> str:
     from unskew.audits.report.templates import render
 
     rows = sum(part.rows for part in parts)
-    invalid = {why: count for why, count in tally.dropped.items() if DETAIL not in why}
+    invalid = by_kind(tally.dropped)
     valid = {why: invalid.pop(why) for why in not_wanted(recipe) & set(invalid)}
     return render(
         "datasets/card.md",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from unskew.audits.audit import Audit, Comparison, VariableAudit, kl_removed
-from unskew.core.tally import DETAIL
+from unskew.core.tally import Reason, by_kind
 
 AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", "missing", "histogram")
 COMPARISON_COLUMNS = ("variable", "KL", "removed", "TV", "before", "after")
@@ -114,24 +114,24 @@ def facts(audit: Audit) -> str:
     """Say how many examples there are, how many repeat, and what was dropped on the way."""
     repeated = percent(audit.duplicates / audit.n)
     text = f"{some(audit.n, 'example')}, {some(audit.duplicates, 'duplicate')} ({repeated})"
-    main = [(why, count) for why, count in audit.dropped.items() if DETAIL not in why]
-    reasons = ", ".join(f"{count:,} ({shown(why, 60)})" for why, count in main)
+    kinds = by_kind(audit.dropped)
+    reasons = ", ".join(f"{count:,} ({shown(kind, 60)})" for kind, count in kinds.items())
     return f"{text}, dropped: {reasons}" if reasons else text
 
 
 def dropped_details(dropped: Mapping[str, int]) -> list[str]:
     """Say what kind of examples were dropped, a line for each reason and variable."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for why, count in dropped.items():
-        reason, detail, kind = why.partition(DETAIL)
-        if detail:
-            variable, _, value = kind.rpartition(": ")
-            main = dropped.get(reason)  # a source of one's own may not count it
-            share = f" ({percent(count / main)})" if main else ""
-            found.setdefault((reason, variable), []).append(f"{shown(value, 30)}{share}")
+    lines: dict[tuple[str, str], list[str]] = {}
+    for text, count in dropped.items():
+        reason = Reason.read(text)
+        if reason.variable:
+            of_kind = dropped.get(reason.kind)  # a user's own source may not count the kind
+            share = f" ({percent(count / of_kind)})" if of_kind else ""
+            line = lines.setdefault((reason.kind, reason.variable), [])
+            line.append(f"{shown(reason.value, 30)}{share}")
     return [
-        f"{shown(reason, 60)}, by {shown(variable, 30)}: {', '.join(sorted(kinds, key=natural))}"
-        for (reason, variable), kinds in sorted(found.items())
+        f"{shown(kind, 60)}, by {shown(variable, 30)}: {', '.join(sorted(values, key=natural))}"
+        for (kind, variable), values in sorted(lines.items())
     ]
 
 

@@ -19,7 +19,7 @@ from unskew.core.batch import Batch
 from unskew.core.domain import Choice, Range
 from unskew.core.errors import RowError, UnskewError
 from unskew.core.source import Source
-from unskew.core.tally import DETAIL
+from unskew.core.tally import Reason
 from unskew.domains.karel import measures
 from unskew.domains.karel.examples import make_batch, program_rows
 from unskew.domains.karel.language import tokens as t
@@ -264,12 +264,12 @@ def _reasons(programs: NDArray[np.uint8], status: NDArray[np.uint8], tries: int)
 
 
 def _counted(texts: Mapping[int, str], dropped: NDArray[np.int64]) -> Counter[str]:
-    """Name what was dropped, (reason, nesting, tens of tokens), and each reason's details."""
-    found: Counter[str] = Counter()
+    """Turn counts (code, nesting, tens of tokens) into counts by reason, details included."""
+    by_reason: Counter[str] = Counter()
     for code, text in texts.items():
-        found[text] += int(dropped[code].sum())
+        by_reason[text] += int(dropped[code].sum())
         for nesting, count in enumerate(dropped[code].sum(axis=1).tolist()):
-            found[f"{text}{DETAIL}nesting: {nesting}"] += count
+            by_reason[str(Reason(text, "nesting", str(nesting)))] += count
         for tens, count in enumerate(dropped[code].sum(axis=0).tolist()):
-            found[f"{text}{DETAIL}size: {10 * tens} to {10 * tens + 9}"] += count
-    return +found
+            by_reason[str(Reason(text, "size", f"{10 * tens} to {10 * tens + 9}"))] += count
+    return +by_reason
