@@ -9,8 +9,9 @@ from typing import Any
 from unskew.domains.karel.sources import TRIES
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel import actions, narrow_sets, nesting, original
+from unskew.experiments.karel.lab.cells import FIRST_CONSISTENT, GENERALIZES
 from unskew.experiments.karel.lab.lab import Lab
-from unskew.experiments.karel.lab.plan import FIRST_CONSISTENT, GENERALIZES, own_and_others
+from unskew.experiments.karel.lab.numbers import own_and_others
 from unskew.experiments.karel.lab.scales import SCALES
 from unskew.experiments.karel.lab.test_sets import (
     ACTIONS,
@@ -21,7 +22,7 @@ from unskew.experiments.karel.lab.test_sets import (
     narrow_names,
 )
 from unskew.experiments.karel.lab.trainings import seeds_of, training
-from unskew.experiments.tables import cell_text
+from unskew.experiments.terminal import cell_text
 
 
 def _narrow(paper: dict[str, float]) -> dict[str, float]:

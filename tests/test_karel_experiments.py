@@ -1,4 +1,4 @@
-"""The Karel experiments: the paper's numbers as data, what is trained, how numbers are told."""
+"""The Karel experiments: the paper's numbers, the models, the numbers of a table."""
 
 import json
 from collections import Counter
@@ -12,12 +12,14 @@ from unskew.domains.karel.examples import PROGRAM
 from unskew.domains.karel.recipes import RECIPES, TABLES
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel import narrow_sets
-from unskew.experiments.karel.lab import plan
+from unskew.experiments.karel.lab import numbers
 from unskew.experiments.karel.lab import test_sets as testing
-from unskew.experiments.karel.lab.lab import TOLD, Exam, Lab
-from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.cells import CellPlan, TablePlan
+from unskew.experiments.karel.lab.lab import TRAINING_FACTS, Exam, Lab
+from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.scales import SCALES, find_scale
 from unskew.experiments.karel.lab.trainings import TRAININGS, Training, seeds_of, training
+from unskew.experiments.terminal import NATS
 from unskew.models.karel.data.examples import read_examples
 from unskew.models.karel.network.synthesizer import SynthesizerConfig
 
@@ -151,11 +153,11 @@ def test_a_test_set_is_known_by_its_content(monkeypatch):
     """Also where it is a table, or made of one: their names stay while their rows change."""
     names = ("problems", "actions-test", "msr-test")
     before = [testing.TestSets(FULL).label(name) for name in names]
-    testing._content.cache_clear()
+    testing.content.cache_clear()
     tables = {name: lambda table=table: table().slice(1, 10**6) for name, table in TABLES.items()}
     monkeypatch.setattr("unskew.datasets.inputs.find_table", tables_of(tables))
     after = [testing.TestSets(FULL).label(name) for name in names]
-    testing._content.cache_clear()
+    testing.content.cache_clear()
     assert [old != new for old, new in zip(before, after, strict=True)] == [True, True, False]
 
 
@@ -199,6 +201,10 @@ def score_of(hits, n, **more):
     return {"shares": {"generalizes": {"hits": hits, "n": n}}, "by": {}, **more}
 
 
+def ours(cell, unit, entries):
+    return numbers.cell_of(cell, unit, entries)["ours"]
+
+
 def test_sizes_of_training_sets_say_how_often_they_are_gone_through():
     tables = load_experiment("karel-passes").tables(FULL)
     columns = list(dict.fromkeys(cell.column for table in tables for cell in table.cells))
@@ -232,57 +238,57 @@ def test_what_lies_along_the_axis_of_lines_is_named():
 def test_what_was_found_is_told_with_what_the_paper_says():
     lab = Lab("full", Path(__file__).parents[1] / "results" / "karel")
     (table,) = load_experiment("karel-narrow-training").run(lab, only=["none"])["tables"]
-    assert table["found"].startswith("Of those run: ")
+    assert table["found"].startswith("The models that were run solve ")
     assert "60 to 70 %" in table["found"]
     assert "begin with weights" not in table["found"]
-    for text in ("Of those run: ", "60 to 70 %", "begin with weights"):
+    for text in ("of their own kind of data", "60 to 70 %", "begin with weights"):
         assert text in table["note"]
     worst, _, losses = load_experiment("karel-beyond").run(lab, only=["none"])["tables"]
-    assert worst["found"].startswith("The worst cell of each")
+    assert worst["found"].startswith("The lowest number of each model")
     assert "found" not in losses
 
 
 def test_numbers_of_several_seeds_have_the_wider_interval():
-    cell = Cell("a", "b", "m", Exam("t"))
+    cell = CellPlan("a", "b", "m", Exam("t"))
     same = [{"scores": {"t": score_of(500, 1000)}}] * 3
     apart = [{"scores": {"t": score_of(hits, 1000)}} for hits in (400, 500, 600)]
-    close, wide = (plan._ours(cell, each, percent=True) for each in (same, apart))
+    close, wide = (ours(cell, "%", entries) for entries in (same, apart))
     assert close["mean"] == wide["mean"] == 50
     assert close["high"] - close["low"] == pytest.approx(6.2, abs=0.1)  # Wilson's
     assert wide["high"] - wide["low"] == pytest.approx(2 * 4.303 * 10 / 3**0.5, abs=0.1)
     assert wide["values"] == [40, 50, 60]
     near = [{"scores": {"t": score_of(hits, 100)}} for hits in (48, 50, 52)]
-    found = plan._ours(cell, near, percent=True)  # Wilson's, around the mean of the seeds
+    found = ours(cell, "%", near)  # Wilson's, around the mean of the seeds
     assert (found["low"], found["high"]) == pytest.approx((40.4, 59.6), abs=0.1)
 
 
 def test_a_number_of_problems_is_no_percentage():
-    cell = Cell("a", "b", "m", Exam("t"))
-    found = plan._ours(cell, [{"scores": {"t": score_of(10, 41)}}], percent=False)
+    cell = CellPlan("a", "b", "m", Exam("t"))
+    found = ours(cell, "problems of 41", [{"scores": {"t": score_of(10, 41)}}])
     assert found["mean"] == 10
     assert 5 < found["low"] < 10 < found["high"] < 17
 
 
 def test_a_loss_has_an_interval_if_there_are_seeds():
-    cell = Cell("a", "b", "m", Exam("t"))
+    cell = CellPlan("a", "b", "m", Exam("t"))
     entries = [{"scores": {"t": {"loss": loss, "tasks": 7}}} for loss in (1.0, 1.2, 1.4)]
-    one, all_three = plan._loss(cell, entries[:1]), plan._loss(cell, entries)
+    one, all_three = ours(cell, NATS, entries[:1]), ours(cell, NATS, entries)
     assert (one["low"], one["mean"], one["high"]) == (None, 1, None)
     assert all_three["mean"] == 1.2
     assert all_three["high"] - all_three["low"] == pytest.approx(2 * 4.303 * 0.2 / 3**0.5, abs=0.01)
-    assert plan._loss(cell, [{"scores": {}}]) is None
+    assert ours(cell, NATS, [{"scores": {}}]) is None
 
 
 def test_a_value_of_a_variable_is_looked_up():
-    cell = Cell("a", "b", "m", Exam("t"), by=("actions", 2))
+    cell = CellPlan("a", "b", "m", Exam("t"), by=("actions", 2))
     rows = [{"value": 1, "hits": 1, "n": 2}, {"value": 2, "hits": 3, "n": 4}]
     scores = score_of(0, 6) | {"by": {"actions": rows}}
-    assert plan._ours(cell, [{"scores": {"t": scores}}], percent=True)["mean"] == 75
+    assert ours(cell, "%", [{"scores": {"t": scores}}])["mean"] == 75
     gone = replace(cell, by=("actions", 9))
-    assert plan._ours(gone, [{"scores": {"t": scores}}], percent=True) is None
-    assert plan._cell(gone, "%", [{"scores": {"t": scores}}])["empty"]
-    assert "empty" not in plan._cell(gone, "%", [{"scores": {}}])
-    assert plan._cell(gone, "%", [{"scores": {"t": scores}}, {"scores": {}}])["empty"]
+    assert ours(gone, "%", [{"scores": {"t": scores}}]) is None
+    assert numbers.cell_of(gone, "%", [{"scores": {"t": scores}}])["empty"]
+    assert "empty" not in numbers.cell_of(gone, "%", [{"scores": {}}])
+    assert numbers.cell_of(gone, "%", [{"scores": {"t": scores}}, {"scores": {}}])["empty"]
 
 
 def test_a_training_is_what_it_says():
@@ -306,26 +312,26 @@ def test_programs_that_all_sets_have_are_told_of_the_first_candidate_on_the_whol
     for each in entries:
         each["scores"]["t"]["shares"]["exact"] = {"hits": 2, "n": 10}
         each["scores"]["t"]["by"] = {"actions": [row]}
-    cell = Cell("a", "b", "m", Exam("t"))
-    found = plan._ours(cell, entries, percent=True)
+    cell = CellPlan("a", "b", "m", Exam("t"))
+    found = ours(cell, "%", entries)
     assert (found["common"], found["tasks"]) == (50, 10)
-    assert plan._ours(cell, entries, percent=False)["common"] == 50
+    assert ours(cell, "problems of 10", entries)["common"] == 50
     for other in (replace(cell, by=("actions", 1)), replace(cell, solved="exact")):
-        assert plan._ours(other, entries, percent=True)["common"] is None
-    assert plan._ours(replace(cell, solved="exact"), entries, percent=True)["mean"] == 20
+        assert ours(other, "%", entries)["common"] is None
+    assert ours(replace(cell, solved="exact"), "%", entries)["mean"] == 20
     for none in ({}, {"common": {"hits": 0, "n": 0}}):
-        assert plan._ours(cell, [{"scores": {"t": score_of(5, 10, **none)}}], percent=True) == (
-            plan._ours(cell, entries, percent=True) | {"values": [50], "common": None}
+        assert ours(cell, "%", [{"scores": {"t": score_of(5, 10, **none)}}]) == (
+            ours(cell, "%", entries) | {"values": [50], "common": None}
         )
 
 
 def test_an_interval_ends_where_numbers_do():
-    cell = Cell("a", "b", "m", Exam("t"))
+    cell = CellPlan("a", "b", "m", Exam("t"))
     entries = [{"scores": {"t": score_of(hits, 40, loss=hits, tasks=40)}} for hits in (0, 40, 20)]
-    for percent, most in ((True, 100), (False, 40)):
-        found = plan._ours(cell, entries, percent=percent)
+    for unit, most in (("%", 100), ("problems of 40", 40)):
+        found = ours(cell, unit, entries)
         assert (found["low"], found["mean"], found["high"]) == (0, most / 2, most)
-    loss = plan._loss(cell, entries)
+    loss = ours(cell, NATS, entries)
     assert (loss["low"], loss["tasks"]) == (0, 40)
     assert loss["high"] > 60
 
@@ -333,17 +339,17 @@ def test_an_interval_ends_where_numbers_do():
 def test_each_end_of_an_interval_is_the_wider_of_tasks_and_seeds():
     """At nine tenths the interval of tasks reaches further down, that of seeds further up."""
     tasks, values = (0.7, 0.95), [89.0, 90.0, 91.0, 96.0, 84.0]
-    spread = plan._interval(values, tasks, 100.0)
+    spread = numbers.wider_interval(values, tasks, 100.0)
     assert spread == pytest.approx((70, 90 + 2.776 * 4.301 / 5**0.5), abs=0.01)
-    assert plan._interval(values[:1], tasks, 100.0) == (70, 95)
-    low, high = plan._interval(values, (0.88, 0.99), 100.0)
+    assert numbers.wider_interval(values[:1], tasks, 100.0) == (70, 95)
+    low, high = numbers.wider_interval(values, (0.88, 0.99), 100.0)
     assert (low, high) == pytest.approx((90 - 2.776 * 4.301 / 5**0.5, 99), abs=0.01)
 
 
 def test_failures_and_tests_are_those_of_the_whole_set_of_pairs():
     """Failures of the first seed; a set that is shown with fewer pairs is not told again."""
-    cells = tuple(Cell("m", f"{k}", "m", Exam("t", k)) for k in (1, None))
-    tables = [Table("t", (*cells, Cell("o", "u", "o", Exam("u"))))]
+    cells = tuple(CellPlan("m", f"{k}", "m", Exam("t", k)) for k in (1, None))
+    tables = [TablePlan("t", (*cells, CellPlan("o", "u", "o", Exam("u"))))]
 
     def scored(dropped, said):
         misses = [{"row": dropped, "predicted": said}]
@@ -351,15 +357,15 @@ def test_failures_and_tests_are_those_of_the_whole_set_of_pairs():
 
     seeds = [{"t": scored(3, "a"), "t, 1 shown": scored(4, "b")}, {"t": scored(3, "c")}]
     entries = {"m": [{"scores": each} for each in seeds], "o": [{"scores": {"u": scored(5, "d")}}]}
-    told = list(plan._failures(("m", "none"), tables, entries))
+    told = list(numbers.failures(("m", "none"), tables, entries))
     assert told == [{"model": "m", "test": "karel/t", "row": 3, "predicted": "a"}]
-    assert plan._tests(tables, entries) == {
+    assert numbers.tests(tables, entries) == {
         "karel/t": {"tasks": 7, "dropped": 3, "beam": 8},
         "karel/u": {"tasks": 7, "dropped": 5, "beam": 8},
     }
-    alone = [Table("t", cells[:1])]
-    assert plan._tests(alone, entries) == {}
-    assert list(plan._failures(("m",), alone, entries)) == []
+    alone = [TablePlan("t", cells[:1])]
+    assert numbers.tests(alone, entries) == {}
+    assert list(numbers.failures(("m",), alone, entries)) == []
 
 
 class Kept:
@@ -368,7 +374,11 @@ class Kept:
     name, scale = "full", FULL
 
     def entry(self, made, exams):
-        told = dict.fromkeys(TOLD, 0) | {"name": made.name, "seed": made.seed, "seconds": 2.5}
+        told = dict.fromkeys(TRAINING_FACTS, 0) | {
+            "name": made.name,
+            "seed": made.seed,
+            "seconds": 2.5,
+        }
         scores = {exam.key: score_of(made.seed, 4, tasks=4, dropped=1, beam=8) for exam in exams}
         return {**told, "provenance": {"commit": f"c{made.seed}"}, "scores": scores}
 
@@ -380,8 +390,8 @@ class Kept:
     ("only", "seeds"), [(None, [0, 1, 2]), (["baseline"], [0, 1, 2]), (["baseline:1"], [1])]
 )
 def test_all_seeds_are_told_or_the_one_that_is_named(only, seeds):
-    cell = Cell("a", "b", "baseline", Exam("t"), paper=7.0)
-    found = Experiment("x", "X", "", "?", lambda _: [Table("t", (cell,))]).run(Kept(), only)
+    cell = CellPlan("a", "b", "baseline", Exam("t"), paper=7.0)
+    found = Experiment("x", "X", "", "?", lambda _: [TablePlan("t", (cell,))]).run(Kept(), only)
     assert [each["seed"] for each in found["trainings"]] == seeds
     assert [each["commit"] for each in found["trainings"]] == [f"c{seed}" for seed in seeds]
     assert found["provenance"] == {"commit": "; ".join(f"c{seed}" for seed in seeds)}

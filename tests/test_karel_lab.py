@@ -13,15 +13,16 @@ from tests.test_karel_experiments import SMOKE, programs
 from unskew.core.errors import UnskewError
 from unskew.domains.karel import DOMAIN
 from unskew.experiments import KAREL, load_experiment
-from unskew.experiments.karel.lab import lab as labs
-from unskew.experiments.karel.lab.lab import Exam, Lab
-from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.cells import CellPlan, TablePlan
+from unskew.experiments.karel.lab.lab import PROVENANCE_FILE, TRAINING_FACTS, Exam, Lab
+from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.trainings import training
-from unskew.experiments.tables import NATS
+from unskew.experiments.say import Say
+from unskew.experiments.terminal import NATS
 from unskew.models.karel.data.examples import read_examples
 from unskew.models.karel.data.tasks import Tasks
 from unskew.models.karel.score import score
-from unskew.models.karel.train.run import shipped_synthesizer
+from unskew.models.karel.train.run import MODEL, shipped_synthesizer
 from unskew.models.runs import METRICS
 
 # All experiments at the smallest scale, one after another in one folder, as the command does it.
@@ -95,11 +96,12 @@ def check_number(ours, unit, tasks):
 def test_trainings_tests_and_failures_are_told(name, results, lab):
     experiment, result = load_experiment(name), results[name]
     assert (result["experiment"], result["scale"]) == (name, "smoke")
-    assert [each["name"] for each in result["trainings"]] == experiment.models(SMOKE)
+    names = [training.name for training, _ in experiment.trainings(SMOKE)]
+    assert [each["name"] for each in result["trainings"]] == names
     seconds = sum(told["seconds"] for told in result["trainings"])
     assert result["seconds"] == pytest.approx(seconds, abs=0.1)
     for told in result["trainings"]:
-        assert told.keys() == {*labs.TOLD, "commit"}
+        assert told.keys() == {*TRAINING_FACTS, "commit"}
         made = training(told["name"], SMOKE)
         assert (told["hash"], told["seed"], told["data"]) == (made.hash, 0, made.data)
         assert told["examples"] == made.steps * made.step.batch
@@ -133,9 +135,10 @@ def test_an_entry_says_how_its_model_was_trained(name, results, lab, work):
     assert found["distinct"] == (rows or found["examples"])
 
 
-def test_an_example_that_is_used_again_is_not_another_one(lab):
+def test_an_example_that_is_used_again_is_not_another_one():
     made = training("baseline", SMOKE)
-    assert [lab._distinct(replace(made, reuse=n), 100) for n in (1, 2, 3)] == [100, 50, 34]
+    assert made.examples == 1024
+    assert [replace(made, reuse=n).streamed for n in (1, 2, 3)] == [1024, 512, 342]
 
 
 # Directions. With twelve seeds each; what did not hold with all of them is not here.
@@ -200,7 +203,7 @@ def able():
 @pytest.fixture(scope="module")
 def scored(lab, able):
     """What the lab finds of the able model, each exam once."""
-    return cache(lambda exam: lab._score(able, exam))
+    return cache(lambda exam: lab.score(able, exam))
 
 
 @pytest.fixture(scope="module")
@@ -269,10 +272,10 @@ TWO = Experiment(
     "",
     "?",
     lambda _: [
-        Table(
+        TablePlan(
             "Generalization",
             tuple(
-                Cell(model, test, model, Exam(test), paper=10.0)
+                CellPlan(model, test, model, Exam(test), paper=10.0)
                 for model in ("baseline", "augmented")
                 for test in ("actions-test", "while-in-while", "msr-test")
             ),
@@ -314,35 +317,32 @@ def test_the_result_says_everything(result):
     assert max(rows) > SMOKE.tests, "rows are those of the whole set"
 
 
-def test_what_was_done_is_not_done_again(result, work, monkeypatch):
-    def never(*_, **__):
-        raise AssertionError("trained again")
-
-    monkeypatch.setattr(labs, "train", never)
-    monkeypatch.setattr(labs, "score", never)
-    assert TWO.run(Lab("smoke", work)) == result
+def test_what_was_done_is_not_done_again(result, work, tmp_path):
+    """The entries alone are enough: nothing is trained, and nothing is scored."""
+    stages = []
+    shutil.copytree(work / "entries", tmp_path / "entries")
+    assert TWO.run(Lab("smoke", tmp_path, Say(stages.append))) == result
+    assert stages == []
+    assert [path.name for path in tmp_path.iterdir()] == ["entries"]
 
 
 def test_only_what_is_named_is_trained(work, result, tmp_path):
     again = TWO.run(Lab("smoke", tmp_path), only=["none"])
     assert all(cell["ours"] is None for cell in again["tables"][0]["cells"])
     assert again["trainings"] == []
-    (tmp_path / "entries").mkdir()
-    for path in (work / "entries").iterdir():
-        (tmp_path / "entries" / path.name).write_bytes(path.read_bytes())
+    shutil.copytree(work / "entries", tmp_path / "entries")
     assert TWO.run(Lab("smoke", tmp_path), only=["none"])["tables"] == result["tables"]
 
 
-def test_a_new_question_is_put_to_the_model_that_is_there(result, lab, work, monkeypatch):
-    def never(*_, **__):
-        raise AssertionError("trained again")
-
-    monkeypatch.setattr(labs, "train", never)
-    asked = Exam("while-in-while", shown=2)
-    assert asked.key not in entry(work, "baseline")["scores"]
-    found = lab.entry(training("baseline", SMOKE), [asked])
+def test_a_new_question_is_put_to_the_model_that_is_there(result, lab, work):
+    exam, made = Exam("while-in-while", shown=2), training("baseline", SMOKE)
+    weights = work / "runs" / made.hash / MODEL
+    before = weights.stat().st_mtime_ns
+    assert exam.key not in entry(work, "baseline")["scores"]
+    found = lab.entry(made, [exam])
     assert found["scores"]["while-in-while, 2 shown"]["shown"] == 2
     assert "actions-test" in found["scores"]
+    assert weights.stat().st_mtime_ns == before, "trained again"
 
 
 @pytest.mark.parametrize("changed", [{"beam": 1}, {"set": "of another recipe, 48"}])
@@ -375,9 +375,7 @@ def test_scores_of_a_model_that_was_trained_again_are_made_again(result, work, b
     assert found["weights"] != "others"
 
 
-def test_scores_that_a_stop_leaves_out_are_made_when_it_goes_on(
-    result, work, beside, tmp_path, monkeypatch
-):
+def test_scores_that_a_stop_leaves_out_are_made_when_it_goes_on(result, work, beside, tmp_path):
     """Of a model that was trained again, on whatever its entry had, not only what is asked for."""
     made = training("baseline", SMOKE)
     path = tmp_path / "entries" / f"{made.hash}.json"
@@ -386,19 +384,18 @@ def test_scores_that_a_stop_leaves_out_are_made_when_it_goes_on(
     old["scores"] = {key: old["scores"][key] for key in ("while-in-while", "actions-test")}
     path.write_text(json.dumps(old))
     (tmp_path / "runs").symlink_to(work / "runs")
-    plain, scored = labs.score, []
+    stages = []
 
-    def stopped(*args, **kwargs):
-        if len(scored) == 2:
+    def stop_at_the_third_score(stage):
+        stages.append(stage)
+        if len(stages) == 3:
             raise KeyboardInterrupt
-        scored.append(args)
-        return plain(*args, **kwargs)
 
-    monkeypatch.setattr(labs, "score", stopped)
+    beside.say = Say(stop_at_the_third_score)
     with pytest.raises(KeyboardInterrupt):
         beside.entry(made, [Exam("problems")])
     assert json.loads(path.read_text())["owed"] == ["actions-test"]
-    monkeypatch.setattr(labs, "score", plain)
+    beside.say = Say()
     found = beside.entry(made, [Exam("problems")])
     assert sorted(found["scores"]) == ["actions-test", "problems", "while-in-while"]
     assert "owed" not in json.loads(path.read_text())
@@ -410,27 +407,27 @@ def test_an_entry_tells_what_trained_the_model_not_what_scores_it(work, result, 
     (tmp_path / "runs").mkdir()
     copy = tmp_path / "runs" / made.hash
     shutil.copytree(trained, copy)
-    said = json.loads((copy / labs.MADE_BY).read_text())
-    (copy / labs.MADE_BY).write_text(json.dumps(said | {"hardware": "another machine"}))
+    said = json.loads((copy / PROVENANCE_FILE).read_text())
+    (copy / PROVENANCE_FILE).write_text(json.dumps(said | {"hardware": "another machine"}))
     found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
     assert found["provenance"] == said | {"hardware": "another machine"}
     assert entry(work, "baseline")["provenance"] == said
 
 
-def test_those_that_train_for_a_part_of_the_time_only_are_counted_too(tmp_path, monkeypatch):
-    """Another one that comes after it began and goes before it ends."""
-    found = iter([1, 3, 1])
-    monkeypatch.setattr(labs, "counted", lambda _: nullcontext(lambda: next(found, 1)))
-    lab = Lab("smoke", tmp_path)
+def test_those_that_train_for_a_part_of_the_time_only_are_counted_too(work, tmp_path, monkeypatch):
+    """Another process begins after the training began, and ends before the training ends."""
+    counts = iter([1, 3, 1])
+    counted = "unskew.experiments.karel.lab.lab.counted"
+    monkeypatch.setattr(counted, lambda _: nullcontext(lambda: next(counts, 1)))
+    (tmp_path / "data").symlink_to(work / "data")
     made = training("baseline, passes", SMOKE)
-    lab._trained(made)
-    assert lab._facts(made)["at_once"] == 3
+    assert Lab("smoke", tmp_path).entry(made, [Exam("problems")])["at_once"] == 3
 
 
 def test_a_run_that_does_not_say_what_trained_it_is_of_unknown_origin(work, result, tmp_path):
     made = training("baseline", SMOKE)
     shutil.copytree(work / "runs" / made.hash, tmp_path / "runs" / made.hash)
-    (tmp_path / "runs" / made.hash / labs.MADE_BY).unlink()
+    (tmp_path / "runs" / made.hash / PROVENANCE_FILE).unlink()
     found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
     assert found["provenance"]["hardware"] == "unknown"
 

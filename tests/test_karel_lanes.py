@@ -18,9 +18,10 @@ from unskew.cli.time_limit import AGAIN, time_limit
 from unskew.core.errors import UnskewError
 from unskew.datasets.worker import STOPPED
 from unskew.experiments.karel.lab import lanes
+from unskew.experiments.karel.lab.cells import CellPlan, TablePlan
 from unskew.experiments.karel.lab.lab import Exam, Lab
 from unskew.experiments.karel.lab.lanes import Job, jobs_of, run_lanes
-from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.scales import SCALES
 from unskew.experiments.karel.lab.trainings import training
 from unskew.experiments.say import Say
@@ -32,8 +33,8 @@ MODELS = ("baseline, passes", "msr stream")
 
 
 def asking(*tests, models=MODELS):
-    cells = tuple(Cell(m, test, m, Exam(test)) for m in models for test in tests)
-    return Experiment("x", "x", "", "?", lambda _: [Table("t", cells)])
+    cells = tuple(CellPlan(m, test, m, Exam(test)) for m in models for test in tests)
+    return Experiment("x", "x", "", "?", lambda _: [TablePlan("t", cells)])
 
 
 def scores(lab):

@@ -1,4 +1,4 @@
-"""What Karel's experiments print: tables that fit, the worst cells, how much is left to train."""
+"""What Karel's experiments print: tables that fit, the lowest numbers, the steps that are left."""
 
 import json
 import os
@@ -9,22 +9,22 @@ import sys
 from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from rich.console import Console
 
-from tests.test_karel_experiments import score_of
+from tests.test_karel_experiments import ours, score_of
 from tests.test_karel_lab import TWO
-from unskew.cli.reproduce import _say
+from unskew.cli.reproduce import say_progress
 from unskew.experiments import EXPERIMENTS, KAREL, calculator, load_experiment
-from unskew.experiments.karel.lab import plan
 from unskew.experiments.karel.lab.at_once import counted
+from unskew.experiments.karel.lab.cells import CellPlan, TablePlan
 from unskew.experiments.karel.lab.lab import Exam, Lab
-from unskew.experiments.karel.lab.plan import Cell, Table
+from unskew.experiments.karel.lab.numbers import own_and_others, table_of
 from unskew.experiments.karel.lab.scales import SCALES
-from unskew.experiments.karel.lab.trainings import training
 from unskew.experiments.provenance import joined
-from unskew.experiments.tables import result_tables
+from unskew.experiments.terminal import result_tables
 from unskew.models.karel.train.run import Progress
 from unskew.models.ranks import ALONE
 
@@ -39,7 +39,7 @@ def printed(table, width):
     return console.export_text()
 
 
-def table_of(models, paper=None, seeds=1):
+def filled_table(models, paper=None, seeds=1):
     ours = {"mean": 31.16, "low": 29.4, "high": 33.0, "values": [31.16] * seeds}
     tests = ("original test set", "same programs, uniform worlds")
     cells = [
@@ -54,7 +54,7 @@ def table_of(models, paper=None, seeds=1):
 
 
 def test_as_much_is_said_as_there_is_room_for():
-    table = table_of([f"baseline, way {i}" for i in range(1, 6)], paper=73.52)
+    table = filled_table([f"baseline, way {i}" for i in range(1, 6)], paper=73.52)
     wide, middle, narrower, least = (printed(table, width) for width in (220, 160, 100, 74))
     assert "31.2 (29.4 to 33.0); paper 73.52" in wide
     assert "31.2 [29.4–33.0] (73.5)" in middle
@@ -62,8 +62,8 @@ def test_as_much_is_said_as_there_is_room_for():
     assert re.search("baseline, +baseline,", narrower)
     assert "31 (74)" in least
     for text, is_brief in ((wide, False), (middle, False), (narrower, True), (least, True)):
-        assert ("Seeds and intervals: --json" in text) == is_brief
-    many = printed(table_of([f"model {i}" for i in range(1, 9)], paper=73.52), 160)
+        assert ("For seeds and intervals use --json" in text) == is_brief
+    many = printed(filled_table([f"model {i}" for i in range(1, 9)], paper=73.52), 160)
     assert "31.2 (73.5)" in many
     for text in (least, many):
         assert re.search(r"2 \w+,? ?\w+ 2; 3", " ".join(text.split()))
@@ -73,7 +73,7 @@ def test_as_much_is_said_as_there_is_room_for():
 
 
 def test_where_nothing_else_fits_the_models_are_cut_into_several_tables():
-    table = table_of([f"model {i}" for i in range(1, 6)], paper=73.52) | {"note": "A note."}
+    table = filled_table([f"model {i}" for i in range(1, 6)], paper=73.52) | {"note": "A note."}
     text = printed(table, 48)
     assert "…" not in text
     assert text.count("31 (74)") + text.count("31.2 (73.5)") == 10
@@ -82,14 +82,14 @@ def test_where_nothing_else_fits_the_models_are_cut_into_several_tables():
 
 
 def test_the_range_of_seeds_is_said_not_that_of_their_mean():
-    table = table_of(["a", "b"], paper=0.04)
+    table = filled_table(["a", "b"], paper=0.04)
     table["cells"][0]["ours"] = {"mean": 20.7, "low": 0, "high": 100, "values": [0.4, 40.9]}
     assert "20.7 [0.4–40.9] (0.04)" in printed(table, 90)
     assert "20.7 (0.04)" in printed(table, 60)
 
 
 def test_a_number_that_was_not_run_is_told_from_none_that_is_asked():
-    table = table_of(["a", "b"])
+    table = filled_table(["a", "b"])
     table["cells"][0] |= {"ours": None, "paper": 5.0}
     assert "– (5.0)" in printed(table, 60)
     del table["cells"][0]
@@ -108,68 +108,75 @@ def test_no_committed_table_is_cut(name, width):
 
 
 def test_the_worst_cell_of_each_row_is_named():
-    cells = tuple(Cell(row, test, row, Exam(test)) for row in "ab" for test in ("x", "y"))
+    cells = tuple(CellPlan(row, test, row, Exam(test)) for row in "ab" for test in ("x", "y"))
     seeds = [{"x": score_of(hits, 4), "y": score_of(3, 4)} for hits in (1, 2)]
     entries = {"a": [{"scores": scores} for scores in seeds], "b": [{"scores": {}}]}
-    made = plan._numbers(Table("t", cells, worst=True), entries)
-    said = "The worst cell of each, of those run and by its lowest seed: a 25.0 on x."
+    made = table_of(TablePlan("t", cells, worst=True), entries)
+    said = "The lowest number of each model (its lowest seed, of the cells run): a 25.0 on x."
     assert made["note"] == said
     assert "a 25.0 on x" in " ".join(printed(made, 80).split())
-    assert "note" not in plan._numbers(Table("t", cells), entries)
+    assert "note" not in table_of(TablePlan("t", cells), entries)
 
 
 def test_models_on_their_own_kind_of_data_and_on_that_of_others_are_told_apart():
     """Not counted: who was trained on none of these kinds, what no one was, what was not run."""
     scores = {"a": {"a": 3, "b": 1, "other": 4}, "b": {"a": 2, "b": 4, "other": 4}, "all": {"a": 4}}
-    cells = tuple(Cell(row, test, row, Exam(test)) for row in (*scores, "c") for test in "abc")
-    cells += tuple(Cell(row, "other", row, Exam("other")) for row in scores)
+    cells = tuple(CellPlan(row, test, row, Exam(test)) for row in (*scores, "c") for test in "abc")
+    cells += tuple(CellPlan(row, "other", row, Exam("other")) for row in scores)
     entries = {
         row: [{"scores": {test: score_of(hits, 4) for test, hits in found.items()}}]
         for row, found in scores.items()
     }
-    made = plan._numbers(Table("t", cells, note="So far."), entries)
-    assert plan.own_and_others(made["cells"]) == ([75.0, 100.0], [25.0, 50.0])
+    made = table_of(TablePlan("t", cells, note="So far."), entries)
+    assert own_and_others(made["cells"]) == ([75.0, 100.0], [25.0, 50.0])
     assert made["note"] == (
-        "So far. Of those run: 75.0 to 100.0 on a model's own kind of data, 87.5 in the mean; "
-        "37.5 in the mean on that of another."
+        "So far. The models that were run solve 75.0 to 100.0 % of their own kind of data "
+        "(87.5 % on average), and 37.5 % of other kinds on average."
     )
 
 
 def test_ten_tasks_of_a_program_are_not_ten_witnesses():
     """500 programs with ten specifications each are as sure as 500 tasks."""
-    one = plan._ours(Cell("a", "b", "m", Exam("t")), [{"scores": {"t": score_of(250, 500)}}],
-                     percent=True)  # fmt: skip
+    one = ours(CellPlan("a", "b", "m", Exam("t")), "%", [{"scores": {"t": score_of(250, 500)}}])
     test = {"actions-test": score_of(2_500, 5_000)}
-    ten = plan._ours(Cell("a", "b", "m", Exam("actions-test")), [{"scores": test}], percent=True)
+    ten = ours(CellPlan("a", "b", "m", Exam("actions-test")), "%", [{"scores": test}])
     assert (ten["low"], ten["high"]) == (one["low"], one["high"])
     assert ten["tasks"] == 5_000
 
 
 def test_an_interval_is_around_its_own_number():
     """45 of 50 tasks of five programs are nine tenths of five, not four fifths."""
-    cell = Cell("a", "b", "m", Exam("actions-test"))
-    found = plan._ours(cell, [{"scores": {"actions-test": score_of(45, 50)}}], percent=True)
+    cell = CellPlan("a", "b", "m", Exam("actions-test"))
+    found = ours(cell, "%", [{"scores": {"actions-test": score_of(45, 50)}}])
     assert (found["low"], found["high"]) == pytest.approx((46.3, 98.9), abs=0.1)
 
 
-def test_what_is_left_to_train_is_counted(tmp_path, monkeypatch):
+class Remembering(Lab):
+    """A lab that knows the scores it is given."""
+
+    scores: ClassVar[dict[str, dict[str, object]]] = {}
+
+    def known(self, training):
+        return {"scores": self.scores.get(training.name, {})}
+
+
+def test_the_steps_that_are_left_are_counted(tmp_path):
     scale = SCALES["smoke"]
-    lab = Lab("smoke", tmp_path)
-    assert TWO.left(lab) == 2 * scale.steps
-    assert TWO.left(lab, only=["baseline"]) == scale.steps
-    assert TWO.left(lab, only=["none"]) == 0
-    made = training("baseline", scale)
+    lab = Remembering("smoke", tmp_path)
+    assert TWO.steps_left(lab) == 2 * scale.steps
+    assert TWO.steps_left(lab, only=["baseline"]) == scale.steps
+    assert TWO.steps_left(lab, only=["none"]) == 0
     scores = {"actions-test": {}, "while-in-while": {}}
-    monkeypatch.setattr(lab, "known", lambda each: {"scores": scores} if each == made else {})
-    assert TWO.left(lab) == 2 * scale.steps, "one exam is missing"
+    lab.scores = {"baseline": scores}
+    assert TWO.steps_left(lab) == 2 * scale.steps, "one exam is missing"
     scores["msr-test"] = {}
-    assert TWO.left(lab) == scale.steps
+    assert TWO.steps_left(lab) == scale.steps
 
 
 def test_progress_of_several_models_ends_at_their_steps():
     """Both are told once, at their last step, as short trainings are."""
     told = []
-    say = _say(lambda more, note="": told.append(more))
+    say = say_progress(lambda more, note="": told.append(more))
     for _ in range(2):
         say.stage("training")
         say.step(Progress(40, 0.5, 1e-3, 100.0, 1.0, 1.0))
@@ -260,4 +267,4 @@ def test_the_calculator_is_run_once_with_each_settings(tmp_path, run, monkeypatc
         assert json.loads(out)["scale"] == scale
     assert ran == ["full", "smoke"]
     (tmp_path / "calculator-0.json").write_text("{")
-    assert "is no JSON" in run("reproduce", "calculator", *options)[2]
+    assert "is not JSON" in run("reproduce", "calculator", *options)[2]

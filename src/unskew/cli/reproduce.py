@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -21,6 +21,18 @@ from unskew.experiments.say import Say
 
 ALL, NONE, CALCULATOR = "all", "none", "calculator"
 OF_CALCULATOR, OF_KAREL = "Only for the Calculator", "Only for Karel"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to reproduce, as the options say it."""
+
+    experiment: str
+    scale: str
+    work: Path | None
+    only: list[str] | None
+    at_once: int
+    steps: int | None
 
 
 def reproduce(
@@ -92,14 +104,18 @@ def reproduce(
     as_json: Json = False,
 ) -> None:
     """Repeat experiments of the paper, and show the paper's numbers next to ours."""
+    from unskew.experiments.files import write_json
+
     need_torch()
-    _check(experiment, output, report, figure, work, only, steps)
-    _check_pace(experiment, work, at_once, minutes)
+    order = Order(experiment, scale, work, only or None, at_once, steps)
+    _check(order, minutes)
+    _check_files(order, output, report, figure)
     results: dict[str, dict[str, Any]] = {}
     with _folder(work) as folder, time_limit(minutes):
-        for name, result in _results(experiment, scale, folder, only, steps, at_once):
+        for name, result in _results(order, folder):
             results[name] = result
-            _write(result, output, of_all=experiment == ALL)
+            if output is not None:
+                write_json(output / f"{name}.json" if experiment == ALL else output, result)
             if not as_json:
                 _print(result)
     if figure is not None:
@@ -118,33 +134,41 @@ def reproduce(
             echo(f"{label}: {path}", err=as_json)
 
 
-def _check(
-    experiment: str,
-    output: Path | None,
-    report: Path | None,
-    figure: Path | None,
-    work: Path | None,
-    only: list[str] | None,
-    steps: int | None,
+def _check(order: Order, minutes: float | None) -> None:
+    """Refuse options that do not fit together before the work begins."""
+    from unskew.experiments import load_experiment
+
+    if order.experiment != ALL:
+        load_experiment(order.experiment)
+    if order.steps is not None and order.experiment != CALCULATOR:
+        raise UnskewError(f"--steps is for the Calculator; leave it out of {order.experiment}")
+    check_count("--at-once", order.at_once)
+    for option, is_given in (("only", bool(order.only)), ("at-once", order.at_once > 1)):
+        if is_given and order.experiment == CALCULATOR:
+            raise UnskewError(f"--{option} is for Karel's models; leave it out of calculator")
+    work = order.work
+    if order.only and work is None:
+        raise UnskewError("--only needs a folder with earlier results; give --work")
+    if work is not None and not work.is_dir() and (work.exists() or order.only == [NONE]):
+        raise UnskewError(f"{work} has no earlier results; give another --work")
+    if minutes is not None:
+        check_range("--minutes", minutes, 0.01, 100_000)
+        if work is None:
+            raise UnskewError("--minutes needs a folder to continue from; give --work")
+
+
+def _check_files(
+    order: Order, output: Path | None, report: Path | None, figure: Path | None
 ) -> None:
-    """Refuse before the work what would fail after it."""
+    """Refuse files that cannot be written before the work begins."""
     from unskew.audits.report import check_picture
-    from unskew.experiments import EXPERIMENTS, load_experiment
+    from unskew.experiments import EXPERIMENTS
     from unskew.io.files import check_writable
 
-    if experiment != ALL:
-        load_experiment(experiment)
-    for option, given in (("figure", figure), ("steps", steps)):
-        if given is not None and experiment != CALCULATOR:
-            raise UnskewError(f"--{option} is for the Calculator; leave it out of {experiment}")
-    if only and experiment == CALCULATOR:
-        raise UnskewError("--only is for Karel's models; leave it out of calculator")
-    if only and work is None:
-        raise UnskewError("--only needs a folder with earlier results; give --work")
-    if work is not None and not work.is_dir() and (work.exists() or only == [NONE]):
-        raise UnskewError(f"{work} has no earlier results; give another --work")
+    if figure is not None and order.experiment != CALCULATOR:
+        raise UnskewError(f"--figure is for the Calculator; leave it out of {order.experiment}")
     if output is not None:
-        for name in EXPERIMENTS if experiment == ALL else [""]:
+        for name in EXPERIMENTS if order.experiment == ALL else [""]:
             check_writable(output / f"{name}.json" if name else output)
     if figure is not None:
         check_picture(figure, page=False)
@@ -152,17 +176,6 @@ def _check(
         if report.suffix.lower() != ".html":
             raise UnskewError(f"{report} is not a page; give a file that ends in .html")
         check_writable(report)
-
-
-def _check_pace(experiment: str, work: Path | None, at_once: int, minutes: float | None) -> None:
-    """Refuse a wrong number of processes or minutes before the work."""
-    check_count("--at-once", at_once)
-    if at_once > 1 and experiment == CALCULATOR:
-        raise UnskewError("--at-once is for Karel's models; leave it out of calculator")
-    if minutes is not None:
-        check_range("--minutes", minutes, 0.01, 100_000)
-        if work is None:
-            raise UnskewError("--minutes needs a folder to continue from; give --work")
 
 
 @contextmanager
@@ -175,76 +188,66 @@ def _folder(work: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _results(
-    experiment: str,
-    scale: str,
-    work: Path,
-    only: list[str] | None,
-    steps: int | None,
-    at_once: int,
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Run the experiments in order; those of Karel share their models."""
-    from unskew.experiments import EXPERIMENTS, KAREL, load_experiment
+def _results(order: Order, work: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the results of the experiments by name; those of Karel share their models."""
+    from unskew.experiments import EXPERIMENTS, KAREL, calculator, load_experiment
 
-    names = [experiment] if experiment != ALL else list(EXPERIMENTS)
-    karel = [load_experiment(name) for name in names if name in KAREL]
-    if only:
-        _check_only(only, karel, scale)
-    calculator = _calculator_known(work, scale, steps) if CALCULATOR in names else None
-    lab = _lab(scale, work, only, karel) if karel else None
-    if lab is not None and only == [NONE] and not calculator and not _knows(lab, karel):
+    names = EXPERIMENTS if order.experiment == ALL else (order.experiment,)
+    karel = {name: load_experiment(name) for name in names if name in KAREL}
+    if order.only:
+        _check_only(order, list(karel.values()))
+    is_wanted = CALCULATOR in names
+    earlier = calculator.known(work, order.scale, order.steps) if is_wanted else None
+    lab: Any = _lab(order, work, list(karel.values())) if karel else None
+    if lab and order.only == [NONE] and not earlier and not _has_entries(lab, karel.values()):
         raise UnskewError(
-            f"{work} has no results of scale {scale}; give the --work and --scale of an earlier run"
+            f"{work} has no results of scale {order.scale}; give the --work and --scale of an "
+            "earlier run"
         )
-    if lab is not None and at_once > 1:
-        _train_at_once(lab, karel, only, at_once)
-    for name in names:
-        if name == CALCULATOR:
-            if calculator or not only:
-                yield name, calculator or _run_calculator(work, scale, steps)
-            else:
-                echo(
-                    f"{work} has no Calculator of scale {scale}; the Calculator is left out",
-                    err=True,
-                )
-        elif lab is not None:
-            found = load_experiment(name)
-            with progress(f"reproducing {name}", found.left(lab, only) or None) as advance:
-                lab.say = _say(advance)
-                result = found.run(lab, only)
-            yield name, result  # after the progress bar is gone
+    if lab and order.at_once > 1:
+        _train_at_once(lab, list(karel.values()), order)
+    if earlier or (is_wanted and not order.only):
+        yield CALCULATOR, earlier or _run_calculator(order, work)
+    elif is_wanted:
+        left_out = f"{work} has no Calculator of scale {order.scale}; the Calculator is left out"
+        echo(left_out, err=True)
+    for name, experiment in karel.items():
+        steps = experiment.steps_left(lab, order.only)
+        with progress(f"reproducing {name}", steps or None) as advance:
+            lab.say = say_progress(advance)
+            result = experiment.run(lab, order.only)
+        yield name, result  # after the progress bar is gone
 
 
-def _calculator_known(work: Path, scale: str, steps: int | None) -> Any:
-    """Return the Calculator's earlier result, if there is one."""
-    from unskew.experiments import load_experiment
-
-    return load_experiment(CALCULATOR).known(work, scale, steps)
-
-
-def _run_calculator(work: Path, scale: str, steps: int | None) -> Any:
+def _run_calculator(order: Order, work: Path) -> dict[str, Any]:
     """Run the Calculator's experiment, and keep its result."""
-    from unskew.experiments import load_experiment
+    from unskew.experiments import calculator
 
-    found = load_experiment(CALCULATOR)
-    with progress(f"reproducing {CALCULATOR}", steps or found.steps(scale)) as advance:
-        result = found.run(scale, work / CALCULATOR, _say(advance), steps)
-    found.keep(result, work)
+    steps = order.steps or calculator.training_steps(order.scale)
+    with progress(f"reproducing {CALCULATOR}", steps) as advance:
+        result = calculator.run(order.scale, work / CALCULATOR, say_progress(advance), order.steps)
+    calculator.keep(result, work)
     return result
 
 
-def _knows(lab: Any, experiments: list[Any]) -> bool:
-    """Return whether any part of the experiments has a result."""
-    return any(lab.known(each) for found in experiments for each, _ in found.wanted(lab.scale))
+def _has_entries(lab: Any, experiments: Iterable[Any]) -> bool:
+    """Return whether any model of the experiments was trained or scored earlier."""
+    return any(
+        lab.known(training)
+        for experiment in experiments
+        for training, _ in experiment.trainings(lab.scale)
+    )
 
 
-def _lab(scale: str, work: Path, only: list[str] | None, experiments: list[Any]) -> Any:
-    """Open the models that Karel's experiments share, unless training takes weeks here."""
+def _lab(order: Order, work: Path, experiments: list[Any]) -> Any:
+    """Open the lab of Karel's experiments. Refuse trainings that would take weeks here."""
     from unskew.experiments.karel.lab.lab import Lab
     from unskew.models.ranks import ALONE
 
-    lab = Lab(scale, work / "karel")
-    needs_gpu = scale == "full" and any(each.left(lab, only) for each in experiments)
+    lab = Lab(order.scale, work / "karel")
+    needs_gpu = order.scale == "full" and any(
+        experiment.steps_left(lab, order.only) for experiment in experiments
+    )
     if needs_gpu and ALONE.device.type == "cpu":
         raise UnskewError(
             "--scale full trains models that need a GPU, and there is none; take --scale small, or "
@@ -253,58 +256,55 @@ def _lab(scale: str, work: Path, only: list[str] | None, experiments: list[Any])
     return lab
 
 
-def _train_at_once(lab: Any, experiments: list[Any], only: list[str] | None, at_once: int) -> None:
+def _train_at_once(lab: Any, experiments: list[Any], order: Order) -> None:
     """Train and score the missing models, ``at_once`` at a time."""
     from unskew.experiments.karel.lab.lanes import jobs_of, run_lanes
 
-    jobs = jobs_of(experiments, lab, only)
+    jobs = jobs_of(experiments, lab, order.only)
     if jobs:
-        steps = sum(job.training.steps for job in jobs if not lab.can_tell(job.training, job.exams))
+        steps = sum(
+            job.training.steps for job in jobs if lab.needs_training(job.training, job.exams)
+        )
         with progress(f"reproducing {len(jobs)} models", steps or None) as advance:
-            run_lanes(lab, jobs, at_once, lambda name: _say(advance, f"{name}: "))
+            run_lanes(lab, jobs, order.at_once, lambda name: say_progress(advance, f"{name}: "))
 
 
-def _check_only(only: list[str], experiments: list[Any], scale: str) -> None:
+def _check_only(order: Order, experiments: list[Any]) -> None:
     """Refuse a model that no experiment has: nothing would be trained."""
     from unskew.experiments.karel.lab.scales import find_scale
-    from unskew.experiments.karel.lab.trainings import seeds_of
 
-    size = find_scale(scale)
-    models = dict.fromkeys(model for each in experiments for model in each.models(size))
-    seeds = [f"{model}:{seed}" for model in models for seed in seeds_of(model, size)]
-    for name in only:
+    scale = find_scale(order.scale)
+    models: dict[str, None] = {}
+    seeds: dict[str, None] = {}
+    for experiment in experiments:
+        for training, _ in experiment.trainings(scale):
+            models[training.name] = None
+            seeds[f"{training.name}:{training.seed}"] = None
+    for name in order.only or ():
         if name not in (NONE, *models, *seeds):
             raise unknown("model", name, (NONE, *models, *seeds))
 
 
-def _say(advance: Advance, name: str = "") -> Say:
-    """Return what shows the stages and the training of an experiment as progress."""
+def say_progress(advance: Advance, name: str = "") -> Say:
+    """Return a Say that shows the stages and trainings of an experiment as progress."""
     done = 0
 
     def stage(text: str) -> None:
         nonlocal done
-        done = 0  # a stage trains another model
+        done = 0  # each stage may train another model
         advance(0, f"{name}{text}")
 
-    def step(now: Any) -> None:
+    def step(state: Any) -> None:
         nonlocal done
-        speed = f"{now.examples_per_second:,.0f} examples/s"
-        advance(max(0, now.step - done), f"{name}loss {now.loss:.3f}, {speed}")
-        done = now.step
+        speed = f"{state.examples_per_second:,.0f} examples/s"
+        advance(max(0, state.step - done), f"{name}loss {state.loss:.3f}, {speed}")
+        done = state.step
 
     return Say(stage, step)
 
 
-def _write(result: dict[str, Any], output: Path | None, *, of_all: bool) -> None:
-    from unskew.io.files import write_text
-
-    if output is not None:
-        path = output / f"{result['experiment']}.json" if of_all else output
-        write_text(path, json.dumps(result, indent=1) + "\n")
-
-
 def _print(result: dict[str, Any]) -> None:
-    from unskew.experiments.tables import result_tables
+    from unskew.experiments.terminal import result_tables
 
     for table in result_tables(result, terminal()):
         draw(table)

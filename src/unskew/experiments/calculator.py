@@ -1,8 +1,8 @@
 """The Calculator's three tables and its figure (sections 6.3, B.4 and B.5).
 
-For each of T2T and DCFG one model is trained on the source as it is and one on the source
-homogenized by each of the five variables at each ε; all are scored on an equal mixture of the
-four sources as they are. All models of all seeds train side by side.
+One model is trained on each of T2T and DCFG as it is, and one on each of them homogenized by each
+of the five variables at each ε. All models are scored on an equal mixture of the four sources as
+they are. All models of all seeds train together.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 
 from unskew.audits.audit import VariableAudit, in_order, kl_removed
 from unskew.balance.theory import cost_bound
-from unskew.core.errors import UnskewError, unknown
+from unskew.core.errors import unknown
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.tally import Tally
 from unskew.datasets.generate import shard
+from unskew.experiments.files import read_json, write_json
 from unskew.experiments.provenance import provenance
 from unskew.experiments.say import Say
-from unskew.io.files import plain_errors, write_text
 from unskew.io.lookup import find_source
 from unskew.models.calculator.network import Expressions, ReaderConfig
 from unskew.models.calculator.score import Estimate, accuracies
@@ -42,9 +42,9 @@ TEST_SOURCES = ("t2t", "dcfg", "rcfg", "bal")
 VARIABLES = ("length", "max_depth", "mean_depth", "operations", "parentheses")
 EPSILONS = (0.025, 0.05, 0.1, 0.2)
 COST_EPSILONS = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8)
-TEST_SEED = 10_000  # far from the training seeds, which count from 0
+TEST_SEED = 10_000  # the training seeds count from 0, so this one is different
 
-# Tables 3, 4 and 5: accuracy in percent, improvements in percentage points, KL removed in percent.
+# Tables 3, 4 and 5: accuracy and removed KL in percent, improvements in percentage points.
 PAPER: dict[str, dict[str, dict[str, float]]] = {
     "original": {"t2t": {"accuracy": 83.83}, "dcfg": {"accuracy": 78.25}},
     "by_variable": {
@@ -64,14 +64,14 @@ PAPER: dict[str, dict[str, dict[str, float]]] = {
 
 @dataclass(frozen=True)
 class Scale:
-    """How much of everything."""
+    """The sizes of the experiment."""
 
     seeds: int
     examples: int  # in each training set
     hidden: int
     train: TrainConfig
     test: int  # expressions from each of the four sources
-    cost_examples: int  # kept for each point of the figure
+    cost_examples: int  # examples kept for each point of the figure
 
 
 SCALES = {
@@ -91,41 +91,40 @@ SCALES = {
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One training distribution: a source, as it is or homogenized."""
+class Distribution:
+    """A training distribution: a source as it is, or homogenized by one variable."""
 
     source: str
     variable: str | None = None
     epsilon: float | None = None
 
     def recipe(self, n: int, seed: int) -> Recipe:
-        """Return the recipe of a training set; one shard, the paper's procedure exactly."""
-        name = f"calculator/{self.source}"
+        """Return the recipe of a training set. One shard is the paper's procedure exactly."""
+        recipe = Recipe(f"calculator/{self.source}", n, seed=seed, shard_size=n)
         if self.variable is None or self.epsilon is None:
-            return Recipe(name, n, seed=seed, shard_size=n)
-        return Recipe(
-            name, n, homogenize=(self.variable,), epsilon=self.epsilon, seed=seed, shard_size=n
-        )
+            return recipe
+        return replace(recipe, homogenize=(self.variable,), epsilon=self.epsilon)
 
 
 def run(
     scale: str, work: Path | None = None, say: Say | None = None, steps: int | None = None
 ) -> dict[str, Any]:
-    """Run the experiment at a scale; ``work`` keeps the training so that it can be resumed.
+    """Run the experiment at a scale, and return the result.
 
-    ``steps`` trains shorter or longer than the scale does: what homogenizing gains depends on it.
+    ``work`` keeps the training, so that a later run can continue it. ``steps`` replaces the
+    scale's number of training steps.
     """
-    size, say = _sized(scale, steps), say or Say()
+    size, say = _size(scale, steps), say or Say()
     begin = time.perf_counter()
-    cells = list(_cells())
-    say.stage(f"generating {len(cells) * size.seeds} training sets of {size.examples:,}")
-    made = _training_sets(cells, size)
+    distributions = list(_distributions())
+    say.stage(f"generating {len(distributions) * size.seeds} training sets of {size.examples:,}")
+    training_sets = _training_sets(distributions, size)
     generated = time.perf_counter()
     say.stage("measuring draws per kept example")
     costs = _costs(size.cost_examples)
-    say.stage(f"training {len(made)} models side by side")
-    scores = _train_and_score(size, [data for data, _ in made], work, say)
-    tallies = [tally for _, tally in made]
+    say.stage(f"training {len(training_sets)} models side by side")
+    scores = _train_and_score(size, [data for data, _ in training_sets], work, say)
+    tallies = [tally for _, tally in training_sets]
     return {
         "experiment": NAME,
         "scale": scale,
@@ -136,72 +135,71 @@ def run(
         "seconds_generating": round(generated - begin, 1),
         "provenance": provenance(),
         "paper": PAPER,
-        "ours": _tables(cells, size.seeds, scores, tallies),
+        "ours": _tables(distributions, size.seeds, scores, tallies),
         "costs": costs,
     }
 
 
 def known(work: Path, scale: str, steps: int | None = None) -> dict[str, Any] | None:
-    """Return the result in a folder that is of this scale's settings, if one is."""
-    settings = json.loads(json.dumps(asdict(_sized(scale, steps))))
+    """Return an earlier result with the settings of this scale, if the folder has one."""
+    settings = json.loads(json.dumps(asdict(_size(scale, steps))))
     for path in sorted(work.glob(f"{NAME}*.json")):
-        try:
-            with plain_errors(path, reading=True):
-                found = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise UnskewError(f"{path} is no JSON ({error}); remove it") from error
-        if isinstance(found, dict) and found.get("settings") == settings:
-            return found
+        result = read_json(path)
+        if isinstance(result, dict) and result.get("settings") == settings:
+            return result
     return None
 
 
 def keep(result: dict[str, Any], work: Path) -> None:
-    """Write a result into a folder, beside those of other settings."""
+    """Write a result into a folder. Its name depends on its settings."""
     text = json.dumps(result["settings"], sort_keys=True)
     name = hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
-    write_text(work / f"{NAME}-{name}.json", json.dumps(result, indent=1) + "\n")
+    write_json(work / f"{NAME}-{name}.json", result)
 
 
-def steps(scale: str) -> int:
-    """Return how many steps a scale trains."""
-    return _scale(scale).train.steps
+def training_steps(scale: str) -> int:
+    """Return the number of training steps of a scale."""
+    return _size(scale).train.steps
 
 
-def _sized(scale: str, steps: int | None) -> Scale:
-    size = _scale(scale)
+def _size(scale: str, steps: int | None = None) -> Scale:
+    """Return the sizes of a scale, with another number of training steps if it is given."""
+    if scale not in SCALES:
+        raise unknown("scale", scale, SCALES)
+    size = SCALES[scale]
     return size if steps is None else replace(size, train=replace(size.train, steps=steps))
 
 
-def _scale(name: str) -> Scale:
-    if name not in SCALES:
-        raise unknown("scale", name, SCALES)
-    return SCALES[name]
-
-
-def _cells() -> Iterator[Cell]:
+def _distributions() -> Iterator[Distribution]:
     for source in SOURCES:
-        yield Cell(source)
+        yield Distribution(source)
         for epsilon in EPSILONS:
             for variable in VARIABLES:
-                yield Cell(source, variable, epsilon)
+                yield Distribution(source, variable, epsilon)
 
 
-def _training_sets(cells: list[Cell], size: Scale) -> list[tuple[Expressions, Tally]]:
-    """Make one training set a cell and seed, on threads: the kernels release the lock."""
+def _training_sets(
+    distributions: list[Distribution], size: Scale
+) -> list[tuple[Expressions, Tally]]:
+    """Make a training set for each distribution and seed.
 
-    def make(cell: Cell, seed: int) -> tuple[Expressions, Tally]:
-        batch, tally = shard(cell.recipe(size.examples, seed), 0)
+    Threads suffice, since the compiled kernels release the lock of the interpreter.
+    """
+
+    def make(job: tuple[Distribution, int]) -> tuple[Expressions, Tally]:
+        distribution, seed = job
+        batch, tally = shard(distribution.recipe(size.examples, seed), 0)
         return Expressions.of(batch, 64), tally
 
-    jobs = [(cell, seed) for cell in cells for seed in range(size.seeds)]
+    jobs = [(each, seed) for each in distributions for seed in range(size.seeds)]
     with ThreadPoolExecutor(cpu_count()) as pool:
-        return list(pool.map(lambda job: make(*job), jobs))
+        return list(pool.map(make, jobs))
 
 
 def _train_and_score(
     size: Scale, sets: list[Expressions], work: Path | None, say: Say
 ) -> dict[str, NDArray[np.float64]]:
-    """Train a member a set; return the accuracy of each on each test source."""
+    """Train a model on each set; return the accuracy of every model on each test source."""
     seeds = tuple(range(size.seeds)) * (len(sets) // size.seeds)
     data = TrainingData(sets, range(len(sets)), best_device())
     reader = ReaderConfig(hidden=size.hidden, seeds=seeds)
@@ -216,35 +214,40 @@ def _train_and_score(
 
 
 def _tables(
-    cells: list[Cell],
+    distributions: list[Distribution],
     seeds: int,
     scores: dict[str, NDArray[np.float64]],
     tallies: list[Tally],
 ) -> dict[str, Any]:
-    mixture = 100 * np.mean([scores[name] for name in TEST_SOURCES], axis=0)
-    by_cell = dict(zip(cells, mixture.reshape(len(cells), seeds), strict=True))
-    kl = np.array([_kl_removed(tally) for tally in tallies]).reshape(len(cells), seeds)
-    kl_by_cell = dict(zip(cells, kl, strict=True))
+    """Return the tables: a row for each source, and the accuracies on each test source."""
+
+    def by_distribution(values: NDArray[np.float64]) -> dict[Distribution, NDArray[np.float64]]:
+        return dict(zip(distributions, values.reshape(-1, seeds), strict=True))
+
+    accuracy = by_distribution(100 * np.mean([scores[name] for name in TEST_SOURCES], axis=0))
+    removed = by_distribution(np.array([_kl_removed(tally) for tally in tallies]))
+    on_test = {name: by_distribution(100 * scores[name]) for name in TEST_SOURCES}
     tables: dict[str, Any] = {
-        name: {} for name in ("original", "by_variable", "by_epsilon", "kl_removed", "by_test")
+        name: {} for name in ("original", "by_variable", "by_epsilon", "kl_removed")
     }
     for source in SOURCES:
-        base = by_cell[Cell(source)]
-        gain = {c: by_cell[c] - base for c in cells if c.source == source}
-        first = {v: Cell(source, v, EPSILONS[0]) for v in VARIABLES}
+        base = accuracy[Distribution(source)]
+        gain = {each: values - base for each, values in accuracy.items() if each.source == source}
+        first = {v: Distribution(source, v, EPSILONS[0]) for v in VARIABLES}
         tables["original"][source] = {"accuracy": _estimate(base)}
-        tables["by_variable"][source] = {v: _estimate(gain[c]) for v, c in first.items()}
+        tables["by_variable"][source] = {v: _estimate(gain[each]) for v, each in first.items()}
         tables["by_epsilon"][source] = {
-            str(e): _estimate(np.mean([gain[Cell(source, v, e)] for v in VARIABLES], axis=0))
+            str(e): _estimate(
+                np.mean([gain[Distribution(source, v, e)] for v in VARIABLES], axis=0)
+            )
             for e in EPSILONS
         }
-        tables["kl_removed"][source] = {v: _estimate(kl_by_cell[c]) for v, c in first.items()}
+        tables["kl_removed"][source] = {v: _estimate(removed[each]) for v, each in first.items()}
     tables["by_test"] = {
-        f"{cell.source}/{cell.variable or 'original'}/{cell.epsilon or 0:g}": {
-            name: round(100 * float(mean(scores[name].reshape(len(cells), seeds)[i])), 3)
-            for name in TEST_SOURCES
+        f"{each.source}/{each.variable or 'original'}/{each.epsilon or 0:g}": {
+            name: round(float(mean(on_test[name][each])), 3) for name in TEST_SOURCES
         }
-        for i, cell in enumerate(cells)
+        for each in distributions
     }
     return tables
 
@@ -259,7 +262,7 @@ def _estimate(values: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _kl_removed(tally: Tally) -> float:
-    """Percentage of the KL from uniform that homogenizing removed; 0 where it did not run."""
+    """Return how much of the KL from uniform homogenizing removed, in percent; 0 without it."""
     for name, drawn in tally.drawn_values.items():
         support = in_order(drawn)
         before = VariableAudit(name, {value: drawn[value] for value in support}, False)
@@ -270,12 +273,12 @@ def _kl_removed(tally: Tally) -> float:
 
 
 def _costs(kept: int) -> list[dict[str, Any]]:
-    """Measure draws per kept example for the figure, beside the bound 1 + 1/ε."""
+    """Measure the draws per kept example for the figure, with the bound 1 + 1/ε."""
     points = [(s, v, e) for s in SOURCES for v in VARIABLES for e in COST_EPSILONS]
 
     def measure(point: tuple[str, str, float]) -> dict[str, Any]:
         source, variable, epsilon = point
-        _, tally = shard(Cell(source, variable, epsilon).recipe(kept, TEST_SEED), 0)
+        _, tally = shard(Distribution(source, variable, epsilon).recipe(kept, TEST_SEED), 0)
         return {
             "source": source,
             "variable": variable,

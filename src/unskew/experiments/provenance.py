@@ -1,4 +1,4 @@
-"""Where a result came from: code, hardware, versions, so that it can be made again."""
+"""The provenance of a result: the code, hardware and versions that made it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LIBRARIES = ("numpy", "numba", "pyarrow", "torch")
 
 
 def provenance() -> dict[str, Any]:
-    """Return the facts that go with every committed result."""
+    """Return the facts that every committed result has."""
     return {
         "unskew": unskew.__version__,
         "commit": commit(),
@@ -32,28 +32,30 @@ def provenance() -> dict[str, Any]:
     }
 
 
-def joined(each: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return what several results have in common, and where they differ all of it."""
-    told = [{**facts, "commit": commit_of(facts)} for facts in each]
-    found: dict[str, Any] = {}
-    for name in dict.fromkeys(name for facts in told for name in facts):
-        values = [facts[name] for facts in told if name in facts]
+def joined(provenances: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the provenance of several results: one value if they agree, else all values."""
+    provenances = [{**facts, "commit": commit_of(facts)} for facts in provenances]
+    whole: dict[str, Any] = {}
+    for name in dict.fromkeys(name for facts in provenances for name in facts):
+        values = [facts[name] for facts in provenances if name in facts]
         distinct = [value for i, value in enumerate(values) if value not in values[:i]]
-        are_texts = all(isinstance(value, str) for value in distinct)
-        whole = "; ".join(distinct) if are_texts else distinct
-        found[name] = distinct[0] if len(distinct) == 1 else whole
-    return found
+        if len(distinct) == 1:
+            whole[name] = distinct[0]
+        else:
+            are_texts = all(isinstance(value, str) for value in distinct)
+            whole[name] = "; ".join(distinct) if are_texts else distinct
+    return whole
 
 
 def commit_of(facts: dict[str, Any]) -> str:
-    """Name the commit of a result, where it is noted."""
+    """Return the commit in a provenance, or ``unknown``."""
     return str(facts.get("commit", UNKNOWN))
 
 
 def commit() -> str:
-    """Name the commit: git knows it in a checkout, and writes it into an archive; else unknown.
+    """Return the commit of this code, or ``unknown``; say so if the code was changed since.
 
-    Where the package's code is no longer that of the commit, it says so.
+    In a checkout git knows the commit. In an archive git wrote it into ``commit.txt``.
     """
     home = Path(unskew.__file__).parent
     written = (home / "experiments" / "commit.txt").read_text(encoding="utf-8").strip()
@@ -66,17 +68,17 @@ def commit() -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """Return what git says in a folder; nothing where it cannot."""
+    """Return what a git command prints in a folder; empty if it fails."""
     git = shutil.which("git")
     if git is None:
         return ""
-    asked = [git, "--no-optional-locks", "-C", str(folder), *arguments]
-    done = subprocess.run(asked, capture_output=True, text=True, check=False)  # noqa: S603
+    command = [git, "--no-optional-locks", "-C", str(folder), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def hardware() -> str:
-    """Describe the machine in a line."""
+    """Return a line about this machine."""
     cpu = f"{os.cpu_count()} × {platform.machine()} CPU"
     if torch.cuda.is_available():
         return f"{torch.cuda.get_device_name()}, {cpu}"
@@ -84,7 +86,7 @@ def hardware() -> str:
 
 
 def source_hash() -> str:
-    """Hash the package's own Python files: it names the code even where there is no git."""
+    """Return a hash of the package's Python files. It names the code where there is no git."""
     root = Path(unskew.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):

@@ -1,4 +1,4 @@
-"""How an experiment tells where it is."""
+"""How an experiment reports its progress."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Say:
-    """What is called when a stage begins, and when a stage's training goes on."""
+    """The functions that an experiment calls to report progress."""
 
-    stage: Callable[[str], None] = lambda _: None
-    step: Callable[[Any], None] = lambda _: None  # with the Progress of what is trained
+    stage: Callable[[str], None] = lambda _: None  # called with a text when a stage begins
+    step: Callable[[Any], None] = lambda _: None  # called with the Progress of a training

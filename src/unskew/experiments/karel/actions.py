@@ -2,52 +2,54 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from unskew.experiments.karel.lab.cells import CellPlan, TablePlan, grid, kind
 from unskew.experiments.karel.lab.lab import Exam
-from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.scales import Scale
 from unskew.experiments.karel.lab.test_sets import ACTIONS, ORIGINAL
 from unskew.experiments.karel.lab.trainings import regimes
 
-LENGTHS = range(1, 9)
 BASELINE = (16.00, 30.00, 44.24, 52.88, 56.56, 66.94, 67.16, 73.06)
 AUGMENTED = (20.00, 41.60, 52.24, 61.72, 63.04, 72.20, 72.74, 78.12)
-PAPER = {
-    "baseline, whole": BASELINE,
-    "augmented, whole": AUGMENTED,
-    "baseline, passes": BASELINE,
-    "augmented, passes": AUGMENTED,
-    "baseline": BASELINE,
-    "augmented": AUGMENTED,
+PAPER = {"baseline": BASELINE, "augmented": AUGMENTED}  # by number of actions, from one to eight
+WHOLE_SET, ACTIONS_ALONE = "original test set", "its programs of actions alone"
+ON_ORIGINAL = {
+    "baseline": {WHOLE_SET: 73.52, ACTIONS_ALONE: 99.24},
+    "augmented": {WHOLE_SET: 71.8},
 }
-ON_ORIGINAL = {"baseline": 73.52, "augmented": 71.8}
-ACTION_ONLY = {"baseline": 99.24}
+MODELS = (
+    "baseline, whole",
+    "augmented, whole",
+    "baseline, passes",
+    "augmented, passes",
+    "baseline",
+    "augmented",
+)
 
 
-def tables(scale: Scale) -> list[Table]:
-    """By number of actions, and on the original test set."""
-    lengths = [
-        Cell(model, str(length), model, Exam(ACTIONS), number, by=("actions", length))
-        for model, paper in PAPER.items()
-        for length, number in zip(LENGTHS, paper, strict=True)
-    ]
-    original = []
-    for model in PAPER:
-        kind = model.partition(",")[0]
-        whole = Cell(model, "original test set", model, Exam(ORIGINAL), ON_ORIGINAL[kind])
-        alone = Cell(
-            model, "its programs of actions alone", model, Exam(ORIGINAL), ACTION_ONLY.get(kind),
-            by=("control_flow", 0),
-        )  # fmt: skip
-        original += [whole, alone]
+def tables(scale: Scale) -> list[TablePlan]:
+    """Return the generalization by number of actions, and on the original test set."""
+    lengths = tuple(
+        CellPlan(model, str(length), model, Exam(ACTIONS), number, by=("actions", length))
+        for model in MODELS
+        for length, number in enumerate(PAPER[kind(model)], start=1)
+    )
+    columns = {WHOLE_SET: Exam(ORIGINAL), ACTIONS_ALONE: Exam(ORIGINAL)}
+    original = tuple(
+        replace(cell, by=("control_flow", 0)) if cell.column == ACTIONS_ALONE else cell
+        for cell in grid(MODELS, columns, ON_ORIGINAL)
+    )
     return [
-        Table(
+        TablePlan(
             "Generalization by number of actions",
-            tuple(lengths),
+            lengths,
             form="lines",
             note=regimes(scale),
             sides=("model", "actions in the program"),
         ),
-        Table("Generalization on the original test set", tuple(original)),
+        TablePlan("Generalization on the original test set", original),
     ]
 
 

@@ -1,14 +1,12 @@
-"""Beyond the paper: one model for all of it, its programs homogenized too.
-
-Its worst cell is the number to raise.
-"""
+"""Beyond the paper: one model for all test sets, trained on programs that are homogenized too."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from unskew.experiments.karel.lab.cells import FIRST_CONSISTENT, TablePlan, grid
 from unskew.experiments.karel.lab.lab import Exam
-from unskew.experiments.karel.lab.plan import FIRST_CONSISTENT, Cell, Experiment, Table
+from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.scales import Scale
 from unskew.experiments.karel.lab.test_sets import (
     ACTIONS,
@@ -19,32 +17,33 @@ from unskew.experiments.karel.lab.test_sets import (
     UNIFORM,
     narrow_names,
 )
-from unskew.experiments.tables import NATS
+from unskew.experiments.terminal import NATS
 
 MODELS = ("baseline", "uniform", "beyond", "beyond, wider", "beyond, longer")
 
 
-def tables(scale: Scale) -> list[Table]:
-    """The baseline, the paper's remedy and ours on everything, in three ways.
+def tables(scale: Scale) -> list[TablePlan]:
+    """Return the baseline, the paper's remedy and our models on every test set, in three ways.
 
-    By the first candidate, as the paper has it; by the first that does what is shown, which
-    anyone can see who runs the candidates; and by how likely the programs are, which tells models
-    apart that are too small, or trained too short, to solve anything.
+    The first table counts the first candidate, as the paper does. The second counts the first
+    candidate that fits the shown pairs, which anyone can find by running the candidates. The
+    third has the loss of the true programs: it also compares models that solve nothing, because
+    they are too small or their training is too short.
     """
     tests = [ORIGINAL, UNIFORM, *(f"narrow-{name}" for name in narrow_names(scale))]
     tests += [*NESTED, *COVERED, ACTIONS, PROBLEMS]
-    cells = [Cell(model, test, model, Exam(test)) for model in MODELS for test in tests]
-    tried = [replace(cell, solved=FIRST_CONSISTENT) for cell in cells]
-    losses = [cell for cell in cells if cell.exam.test != PROBLEMS]  # of one to four pairs
+    cells = grid(MODELS, {test: Exam(test) for test in tests})
+    fits = tuple(replace(cell, solved=FIRST_CONSISTENT) for cell in cells)
+    losses = tuple(cell for cell in cells if cell.exam.test != PROBLEMS)  # which have 1 to 4 pairs
     return [
-        Table("Generalization on every test set", tuple(cells), form="heatmap", worst=True),
-        Table(
-            "The same, taking the first candidate of the beam that does what is shown",
-            tuple(tried),
+        TablePlan("Generalization on every test set", cells, form="heatmap", worst=True),
+        TablePlan(
+            "The same, with the first candidate that fits the shown pairs",
+            fits,
             form="heatmap",
             worst=True,
         ),
-        Table("Loss of the true programs", tuple(losses), unit=NATS, form="heatmap"),
+        TablePlan("Loss of the true programs", losses, unit=NATS, form="heatmap"),
     ]
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from unskew.experiments.karel.lab.cells import TablePlan, grid
 from unskew.experiments.karel.lab.lab import Exam
-from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.scales import Scale
 from unskew.experiments.karel.lab.test_sets import ORIGINAL, UNIFORM
 
 MODELS = ("baseline", "baseline, 1 to 5 pairs", "uniform")
-SHOWN = range(1, 6)
 TITLES = {ORIGINAL: "original test set", UNIFORM: "uniform test set"}
 
 
-def tables(_: Scale) -> list[Table]:
-    """Accuracy by the number of pairs shown; all six pairs must come out right."""
+def tables(_: Scale) -> list[TablePlan]:
+    """Return the accuracy by number of shown pairs; a program must be right for all six pairs."""
     return [
-        Table(
+        TablePlan(
             f"Generalization by pairs shown, {title}",
-            tuple(
-                Cell(model, str(shown), model, Exam(test, None if shown == 5 else shown))
-                for model in MODELS
-                for shown in SHOWN
+            grid(
+                MODELS,
+                {str(n): Exam(test, None if n == 5 else n) for n in range(1, 6)},
             ),
             form="lines",
             sides=("model", "pairs shown"),
@@ -33,6 +32,6 @@ EXPERIMENT = Experiment(
     "karel-grids",
     "Number of grids",
     "5.1",
-    "What does it cost to show fewer pairs, and does training with one to five help?",
+    "How much worse is a model that sees fewer pairs, and does training with one to five help?",
     tables,
 )

@@ -1,17 +1,18 @@
-"""Programs with nested control flow (section 4.3): while in while, while in if.
+"""Programs with nested control flow (section 4.3): a while in a while, a while in an if.
 
-The paper does not say whether the worlds that are shown enter the inner loop. Like the original
-ones, ours often do not, so that a program without it will do; the *covered* sets are the same
-programs on worlds that take every branch. Nor does it say how its accuracy counts, so exact
-matches are told too.
+The paper does not say whether the shown worlds run the inner loop. In ours, as in the original
+ones, they often do not; then a program without the inner loop also solves the task. The *covered*
+sets have the same programs in worlds that take every branch. The paper also does not say what its
+accuracy counts, so there is a table of exact matches too.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from unskew.experiments.karel.lab.cells import TablePlan, grid
 from unskew.experiments.karel.lab.lab import Exam
-from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.scales import Scale
 from unskew.experiments.karel.lab.test_sets import COVERED, NESTED
 from unskew.experiments.karel.lab.trainings import regimes
@@ -25,21 +26,17 @@ MODELS = (
     "beyond, wider",
     "beyond, longer",
 )
-EXACT = "The paper says accuracy, not of which kind."
+EXACT = "The paper reports an accuracy but does not say what it counts."
 
 
-def tables(scale: Scale) -> list[Table]:
-    """Each model on each set, counted in two ways; the paper's numbers are its baseline's."""
-    cells = [
-        Cell(model, _title(test), model, Exam(test),
-             PAPER.get(test) if model.startswith("baseline") else None)
-        for model in MODELS
-        for test in (*NESTED, *COVERED)
-    ]  # fmt: skip
-    exact = [replace(cell, solved="exact") for cell in cells]
+def tables(scale: Scale) -> list[TablePlan]:
+    """Return every model on every set, counted in two ways."""
+    paper = {"baseline": {_title(test): number for test, number in PAPER.items()}}
+    cells = grid(MODELS, {_title(test): Exam(test) for test in (*NESTED, *COVERED)}, paper)
+    exact = tuple(replace(cell, solved="exact") for cell in cells)
     return [
-        Table("Generalization on nested control flow", tuple(cells), note=regimes(scale)),
-        Table("Exact matches on nested control flow", tuple(exact), note=EXACT),
+        TablePlan("Generalization on nested control flow", cells, note=regimes(scale)),
+        TablePlan("Exact matches on nested control flow", exact, note=EXACT),
     ]
 
 
@@ -51,7 +48,7 @@ EXPERIMENT = Experiment(
     "karel-nesting",
     "Nested control flow",
     "4.3",
-    "Can the baseline write the nested loops that its training set seldom has?",
+    "Can the baseline write nested loops, which are rare in its training set?",
     tables,
     failures=("baseline",),
 )

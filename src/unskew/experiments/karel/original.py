@@ -1,18 +1,25 @@
-"""The original test set, and the same programs on uniform worlds (section 4.2).
+"""The original test set, and the same programs in uniform worlds (section 4.2).
 
-The paper: "73.52 % generalization accuracy" on the one, 27.9 % on the other.
+The paper: "73.52 % generalization accuracy" on the original test set, 27.9 % in uniform worlds.
 """
 
 from __future__ import annotations
 
+from unskew.experiments.karel.lab.cells import (
+    FIRST_CONSISTENT,
+    GENERALIZES,
+    CellPlan,
+    TablePlan,
+    grid,
+)
 from unskew.experiments.karel.lab.lab import Exam
-from unskew.experiments.karel.lab.plan import FIRST_CONSISTENT, GENERALIZES, Cell, Experiment, Table
+from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.scales import Scale
 from unskew.experiments.karel.lab.test_sets import ORIGINAL, UNIFORM
 from unskew.experiments.karel.lab.trainings import regimes
 
 PAPER = {ORIGINAL: 73.52, UNIFORM: 27.9}
-COLUMNS = {ORIGINAL: "original test set", UNIFORM: "same programs, uniform worlds"}
+COLUMNS = {"original test set": ORIGINAL, "same programs, uniform worlds": UNIFORM}
 MODELS = (
     "baseline, whole",
     "baseline, passes",
@@ -21,29 +28,32 @@ MODELS = (
 )
 WAYS = {
     "exact": "exact match",
-    "consistent": "consistent with what is shown",
+    "consistent": "fits the shown pairs",
     GENERALIZES: "generalizes",
-    FIRST_CONSISTENT: "first consistent candidate",
+    FIRST_CONSISTENT: "first candidate that fits the shown pairs",
     f"{GENERALIZES}, any": "any candidate",
 }
 
 
-def tables(scale: Scale) -> list[Table]:
-    """Generalization, and for the original test set the other ways to count."""
-    both = [
-        Cell(model, COLUMNS[test], model, Exam(test), PAPER[test])
-        for model in MODELS
-        for test in PAPER
-    ]
-    ways = [
-        Cell(model, title, model, Exam(ORIGINAL), PAPER[ORIGINAL] if way == GENERALIZES else None,
-             solved=way)
+def tables(scale: Scale) -> list[TablePlan]:
+    """Return the generalization on both test sets, and other ways to count on the original one."""
+    paper = {"baseline": {column: PAPER[test] for column, test in COLUMNS.items()}}
+    both = grid(MODELS, {column: Exam(test) for column, test in COLUMNS.items()}, paper)
+    ways = tuple(
+        CellPlan(
+            model,
+            title,
+            model,
+            Exam(ORIGINAL),
+            PAPER[ORIGINAL] if way == GENERALIZES else None,
+            solved=way,
+        )
         for model in MODELS
         for way, title in WAYS.items()
-    ]  # fmt: skip
+    )
     return [
-        Table("Generalization of the baseline", tuple(both), note=regimes(scale)),
-        Table("The original test set, counted in other ways", tuple(ways)),
+        TablePlan("Generalization of the baseline", both, note=regimes(scale)),
+        TablePlan("The original test set, counted in other ways", ways),
     ]
 
 
@@ -51,7 +61,7 @@ EXPERIMENT = Experiment(
     "karel-original",
     "Original and uniform worlds",
     "4.2",
-    "How does a model that is trained on data like the original's do on uniform worlds?",
+    "How well does a model do in uniform worlds if it is trained on data like the original's?",
     tables,
     failures=("baseline",),
 )

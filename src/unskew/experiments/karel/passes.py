@@ -1,9 +1,10 @@
-"""Why the baseline breaks: how often a fixed set is seen, at equal compute. Not in the paper."""
+"""Why the baseline breaks: how often it sees a fixed set, at equal compute. Not in the paper."""
 
 from __future__ import annotations
 
+from unskew.experiments.karel.lab.cells import CellPlan, TablePlan
 from unskew.experiments.karel.lab.lab import Exam
-from unskew.experiments.karel.lab.plan import Cell, Experiment, Table
+from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.scales import Scale
 from unskew.experiments.karel.lab.test_sets import ORIGINAL, UNIFORM, narrow_names
 
@@ -11,19 +12,19 @@ FIGURE = "Generalization by size of the training set at equal compute"
 KINDS = {"msr": "trained on worlds like the original's", "uniform": "trained on uniform worlds"}
 
 
-def tables(scale: Scale) -> list[Table]:
-    """Every size, and a stream, on the original, the uniform and the narrow sets."""
+def tables(scale: Scale) -> list[TablePlan]:
+    """Return every size of a training set, and a stream, on five kinds of test sets."""
     names = narrow_names(scale)
     few = dict.fromkeys((names[0], names[len(scale.counts) - 1], names[-1]))  # G, A, and many walls
     tests = [ORIGINAL, UNIFORM, *(f"narrow-{name}" for name in few)]
-    seen = scale.short * scale.batch
-    sizes = {f"{size:,}": f"{size:,} ({seen / size:.0f} passes)" for size in scale.sizes}
+    examples = scale.short * scale.batch
+    sizes = {f"{size:,}": f"{size:,} ({examples / size:.0f} passes)" for size in scale.sizes}
     sizes["stream"] = "stream"
     return [
-        Table(
+        TablePlan(
             f"{FIGURE}, {title}",
             tuple(
-                Cell(test, column, f"{kind} {size}", Exam(test))
+                CellPlan(test, column, f"{source} {size}", Exam(test))
                 for test in tests
                 for size, column in sizes.items()
             ),
@@ -32,7 +33,7 @@ def tables(scale: Scale) -> list[Table]:
             figure=FIGURE,
             label=title,
         )
-        for kind, title in KINDS.items()
+        for source, title in KINDS.items()
     ]
 
 
@@ -40,6 +41,6 @@ EXPERIMENT = Experiment(
     "karel-passes",
     "Why the baseline breaks",
     "",
-    "How much of the failure on other worlds comes from going through a fixed set many times?",
+    "How much of the failure in other worlds comes from seeing a fixed set many times?",
     tables,
 )

@@ -27,7 +27,7 @@ from unskew.domains.karel.language.syntax import Program, parse, readable_lines,
 from unskew.domains.karel.running.interpreter import Status
 from unskew.domains.karel.running.trace import Step, steps
 from unskew.domains.karel.world import WALL, World, from_bytes, grid_of, hero_of
-from unskew.experiments.tables import TITLES
+from unskew.experiments.terminal import TITLES
 from unskew.io.files import write_text
 from unskew.io.lookup import built_in_domain, find_variables
 from unskew.models.karel.data.examples import read_examples

@@ -1,4 +1,4 @@
-"""How much of everything: a minute on a CPU, an hour on a CPU, or hours of a GPU in short steps."""
+"""The scales: ``smoke`` takes a minute on a CPU, ``small`` an hour, ``full`` hours on a GPU."""
 
 from __future__ import annotations
 
@@ -15,22 +15,20 @@ class Scale:
 
     model: SynthesizerConfig
     batch: int
-    rate: float
-    steps: int  # of the models in the tables
-    short: int  # of those that go through a set many times, and of a stream beside them
-    whole_steps: int  # of those that go through the whole training set many times
-    narrow_steps: (
-        int  # of the models of narrow worlds, which are twelve; four times as many quarters
-    )
-    seeds: int  # of the models whose numbers are the headline
+    rate: float  # the learning rate
+    steps: int  # of most models
+    short: int  # steps of the models named "passes", and of those that compare sizes of sets
+    whole_steps: int  # of the models named "whole"
+    narrow_steps: int  # of the models of narrow worlds, which take four times as many quarter steps
+    seeds: int  # of the models in the headline
     reuse: int  # how often an example of a stream is used
-    passed: int  # examples of a set that is gone through many times
-    whole: int  # examples of the whole training set
-    narrowed: int  # examples of a training set of narrow worlds
-    sizes: tuple[int, ...]  # of the sets that are compared at equal compute
-    tests: int | None  # rows of each test set; all of them
+    passed: int  # examples in the training set of a model named "passes"
+    whole: int  # examples in the training set of a model named "whole"
+    narrowed: int  # examples in a training set of narrow worlds
+    sizes: tuple[int, ...]  # examples in the training sets that are compared at equal compute
+    tests: int | None  # rows of each test set; None takes all
     beam: int
-    wide_beam: int  # on the original and the uniform test set
+    wide_beam: int  # the beam on the original and the uniform test set
     narrow: tuple[tuple[float, float], ...] = NARROW  # r_wall, r_marker
     counts: str = "GUA"
     pilot: int | None = None  # examples that decide what a homogenized stream keeps
@@ -59,7 +57,7 @@ SCALES = {
 
 
 def find_scale(name: str) -> Scale:
-    """Return a scale by name."""
+    """Return the scale with this name."""
     if name not in SCALES:
         raise unknown("scale", name, SCALES)
     return SCALES[name]

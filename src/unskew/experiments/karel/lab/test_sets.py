@@ -1,4 +1,4 @@
-"""The test sets of the experiments at a scale, and the programs that all of them have."""
+"""The test sets of the experiments at a scale."""
 
 from __future__ import annotations
 
@@ -20,58 +20,58 @@ ORIGINAL, UNIFORM = "msr-test", "uniform-test"
 NESTED = ("while-in-while", "while-in-if")
 COVERED = tuple(f"{name}-covered" for name in NESTED)  # the shown worlds take every branch
 ACTIONS, PROBLEMS = "actions-test", "problems"
-WIDE = (ORIGINAL, UNIFORM)  # decoded with the wide beam
+WIDE = (ORIGINAL, UNIFORM)  # models write programs for these with the wide beam
 
 
 def repeats(name: str) -> int:
-    """Return how many tasks of a set one program has."""
+    """Return how many tasks a test set has for each program."""
     return SPECIFICATIONS if name == ACTIONS else 1
 
 
 def narrow_names(scale: Scale) -> list[str]:
-    """Return the narrow sets of a scale, without ``narrow-``: 0.05-0.85-G and so on."""
+    """Return the names of the narrow test sets without ``narrow-``, such as 0.05-0.85-G."""
     return [f"{wall}-{marker}-{kind}" for wall, marker in scale.narrow for kind in scale.counts]
 
 
 @dataclass(frozen=True)
 class TestSet:
-    """Examples of a set, all or some, and what is to be known of them."""
+    """A test set, or a part of it."""
 
     examples: Batch
-    rows: NDArray[np.int64]  # where they stand in the whole set
-    dropped: int  # programs for which the whole set has no worlds
-    common: NDArray[np.bool_] | None  # whether all sets of the programs of msr-test have it
+    rows: NDArray[np.int64]  # the row of each example in the whole set
+    dropped: int  # programs that the whole set leaves out because they have no valid worlds
+    common: NDArray[np.bool_] | None  # whether every set with the same programs has this program
 
 
-def _of_each(values: NDArray[np.generic], n: int) -> NDArray[np.int64]:
-    """Return about n rows, as many of each value as there are."""
+def _of_each_value(values: NDArray[np.generic], n: int) -> NDArray[np.int64]:
+    """Return about ``n`` rows, equally many of each value."""
     kinds = np.unique(values)
     return np.sort(np.concatenate([np.flatnonzero(values == k)[: n // len(kinds)] for k in kinds]))
 
 
 @cache
-def _content(name: str) -> str:
-    """Name the content of a set, and of what it is made of: its recipe only has its name."""
+def content(name: str) -> str:
+    """Return a name for the content of a set, and of the set that it takes its programs from."""
     given = RECIPES[name].given if name in RECIPES else ""
     return content_of(f"karel/{name}") + (f" of {content_of(given)}" if given else "")
 
 
 class TestSets:
-    """Test sets by name, each made when it is first asked for."""
+    """The test sets by name. Each is made when it is first needed."""
 
     def __init__(self, scale: Scale) -> None:
-        """Take the sizes of a scale."""
+        """Use the sizes of a scale."""
         self._scale = scale
         self._made: dict[str, Batch] = {}
 
     def __getitem__(self, name: str) -> TestSet:
-        """Return a test set."""
+        """Return the test set with this name."""
         whole = self._whole(name)
         rows = np.arange(len(whole))
         if self._scale.tests is not None and self._scale.tests < len(whole):
             rows = rows[: self._scale.tests]
-            if name == ACTIONS:  # its programs come by length, most of them long
-                rows = _of_each(DOMAIN.variable("actions").measure(whole), self._scale.tests)
+            if name == ACTIONS:  # its rows are sorted by length, and most are long
+                rows = _of_each_value(DOMAIN.variable("actions").measure(whole), self._scale.tests)
         examples = whole.take(rows)
         common = None
         if name in self._same_programs:
@@ -80,16 +80,17 @@ class TestSets:
         return TestSet(examples, rows, dropped, common)
 
     def label(self, name: str) -> str:
-        """Name the content of a set: its recipe, its table, and how much of it is taken."""
-        return f"{_content(name)}, {self._scale.tests or 'all'}"
+        """Return a name for the content of a set, and for how many of its rows are used."""
+        return f"{content(name)}, {self._scale.tests or 'all'}"
 
     @property
     def _same_programs(self) -> list[str]:
+        """The names of the sets whose programs are those of the original test set."""
         return [ORIGINAL, UNIFORM, *(f"narrow-{name}" for name in narrow_names(self._scale))]
 
     @cached_property
     def _common(self) -> NDArray[np.uint64]:
-        """Keys of the programs for which every set of them has worlds."""
+        """The keys of the programs that every one of these sets has."""
         keys = [key_hashes(self._whole(name), DOMAIN.key) for name in self._same_programs]
         common = keys[0]
         for other in keys[1:]:

@@ -1,9 +1,10 @@
-"""The models of the experiments by name: what each is trained on, how, and how long.
+"""The models of the experiments by name: what each is trained on, how, and for how long.
 
-Two regimes. Many passes over a fixed set: Bunel et al. go a hundred times through 1.1 M examples;
-the paper does not say how often. Here fifty passes go over as many (``…, whole``), and a hundred
-over a smaller set, in proportion to a shorter training (``…, passes``). Ours is an endless stream
-of which every example is used at most a stated number of times.
+There are two ways to train. One makes many passes over a fixed set. Bunel et al. make a hundred
+passes over 1.1 M examples; the paper does not say how many it makes. Here ``…, whole`` makes fifty
+passes over as many examples, and ``…, passes`` makes a hundred passes over a smaller set, in
+proportion to its shorter training. The other way is an endless stream: each example is used at
+most ``reuse`` times.
 """
 
 from __future__ import annotations
@@ -23,27 +24,28 @@ from unskew.models.karel.train.run import RunConfig
 from unskew.models.karel.train.step import StepConfig, begun_with_differences
 
 HEADLINE = ("baseline", "uniform")  # these are trained with several seeds
-# Models of narrow worlds: batches of a quarter, four times as many; a higher rate undoes the start.
+# Models of narrow worlds take four times as many batches of a quarter of the size. A higher
+# learning rate would undo the weights with which they begin.
 NARROW_SHARE, NARROW_RATE = 4, 2e-3
-AUGMENTED = (1_116_854, 400_000)  # examples like the original's, and of actions alone (5.3)
+AUGMENTED = (1_116_854, 400_000)  # examples like the original's, and without control flow (5.3)
 
 
 @dataclass(frozen=True)
 class Training:
-    """One model. All that its weights depend on is in here; the hash names it."""
+    """The training of one model: everything that its weights depend on."""
 
     name: str
     seed: int
     model: SynthesizerConfig
     step: StepConfig
     steps: int
-    sets: tuple[Recipe, ...] = ()  # fixed, one after another; or
-    mixture: Mixture | None = None  # endless
-    reuse: int = 1
+    sets: tuple[Recipe, ...] = ()  # fixed sets, joined; empty if there is a mixture
+    mixture: Mixture | None = None  # an endless stream
+    reuse: int = 1  # how often an example of the stream is used
 
     @property
     def hash(self) -> str:
-        """Sixteen digits that change when anything but the name does."""
+        """Sixteen digits that change with everything except the name."""
         facts = facts_of(self) | {"model": self.model.facts(), "step": self.step.facts()}
         if self.mixture is not None:
             facts["mixture"] = self.mixture.settings()
@@ -53,18 +55,27 @@ class Training:
 
     @property
     def config(self) -> RunConfig:
-        """The same as a run has it."""
+        """The configuration of the run."""
         return RunConfig(self.model, self.step, steps=self.steps)
 
     @property
+    def examples(self) -> int:
+        """How many examples the training sees, counting repeats."""
+        return self.steps * self.step.batch
+
+    @property
+    def streamed(self) -> int:
+        """How many different examples a stream must give for this training."""
+        return -(-self.examples // self.reuse)
+
+    @property
     def data(self) -> str:
-        """What it is trained on, in words."""
+        """What the model is trained on, in words."""
         if self.mixture is None:
             return " and ".join(recipe.summary for recipe in self.sets)
         parts = zip(self.mixture.recipes, self.mixture.shares, strict=True)
         named = " and ".join(_words(recipe, share, self.mixture) for recipe, share in parts)
-        times = "once" if self.reuse == 1 else f"at most {self.reuse} times"
-        return f"an endless stream of {named}, each example used {times}"
+        return f"an endless stream of {named}, each example used {_times(self.reuse)}"
 
 
 def _words(recipe: Recipe, share: int, mixture: Mixture) -> str:
@@ -78,7 +89,7 @@ Make = Callable[[Scale, int], Training]
 
 
 def training(name: str, scale: Scale, seed: int = 0) -> Training:
-    """Return a model of the experiments by name."""
+    """Return the training of a model by the name of the model."""
     if name in TRAININGS:
         return replace(TRAININGS[name](scale, seed), name=name)
     kind, _, rest = name.partition(" ")
@@ -90,21 +101,24 @@ def training(name: str, scale: Scale, seed: int = 0) -> Training:
 
 
 def seeds_of(name: str, scale: Scale) -> range:
-    """Return the seeds with which a model is trained."""
+    """Return the seeds of a model; the models of the headline have several."""
     return range(scale.seeds if name in HEADLINE else 1)
 
 
 def regimes(scale: Scale) -> str:
-    """Say what the names of models mean."""
+    """Say how the models named ``…, whole``, ``…, passes`` and the others see their examples."""
     whole, passed = (
         f"{steps * scale.batch / rows:.0f} passes over {rows:,} examples"
         for steps, rows in ((scale.whole_steps, scale.whole), (scale.short, scale.passed))
     )
-    reuse = "once" if scale.reuse == 1 else f"at most {scale.reuse} times"
     return (
-        f"whole: {whole}. passes: {passed}. The others: an endless stream, each example used "
-        f"{reuse}."
+        f"A model named “whole” makes {whole}. A model named “passes” makes {passed}. All other "
+        f"models see an endless stream and use each example {_times(scale.reuse)}."
     )
+
+
+def _times(reuse: int) -> str:
+    return "once" if reuse == 1 else f"at most {reuse} times"
 
 
 def _streamed(
@@ -114,7 +128,7 @@ def _streamed(
     length: Callable[[Scale], int] = lambda scale: scale.steps,
     seeing: bool = False,
 ) -> Make:
-    """Train on an endless mixture; ``seeing`` begins with weights that see differences."""
+    """Train on an endless mixture; ``seeing`` begins with weights that see what changed."""
 
     def make(scale: Scale, seed: int) -> Training:
         mixture = Mixture.of(
@@ -129,17 +143,8 @@ def _streamed(
     return make
 
 
-def _passed(*names: str, shown: tuple[int, int] = (5, 5)) -> Make:
-    """Train on fixed sets, the first of ``passed`` examples."""
-
-    def make(scale: Scale, seed: int) -> Training:
-        return _fixed(_sets(names, scale.passed), scale.short, shown, scale, seed)
-
-    return make
-
-
 def _whole(*names: str, shown: tuple[int, int] = (5, 5)) -> Make:
-    """Train on fixed sets, the first as large as the original's."""
+    """Train on fixed sets; the first is as large as the original training set."""
 
     def make(scale: Scale, seed: int) -> Training:
         return _fixed(_sets(names, scale.whole), scale.whole_steps, shown, scale, seed)
@@ -147,14 +152,23 @@ def _whole(*names: str, shown: tuple[int, int] = (5, 5)) -> Make:
     return make
 
 
+def _passed(*names: str, shown: tuple[int, int] = (5, 5)) -> Make:
+    """Train on smaller fixed sets; the first has ``passed`` examples."""
+
+    def make(scale: Scale, seed: int) -> Training:
+        return _fixed(_sets(names, scale.passed), scale.short, shown, scale, seed)
+
+    return make
+
+
 def _sets(names: Sequence[str], rows: int) -> tuple[Recipe, ...]:
-    """Return the first of some sets with so many rows, the rest in the paper's proportion."""
+    """Return the first set with so many rows, and the others in the paper's proportion to it."""
     whole = RECIPES[names[0]].n
     return tuple(_first(name, RECIPES[name].n * rows // whole) for name in names)
 
 
 def _sized(kind: str, size: str, scale: Scale, seed: int) -> Training:
-    """Train on a set of so many examples, for as many steps whatever its size; or on a stream."""
+    """Train on a set of ``size`` examples, or on a stream; the number of steps is the same."""
     if size == "stream":
         stream = _streamed(Recipe(f"karel/{kind}", 1), length=lambda scale: scale.short)
         return stream(scale, seed)
@@ -163,18 +177,18 @@ def _sized(kind: str, size: str, scale: Scale, seed: int) -> Training:
 
 
 def _narrow(name: str, scale: Scale, seed: int) -> Training:
-    """Train on worlds of one narrow test set's kind, the programs those of the original (5.4).
+    """Train on worlds like those of one narrow test set; the programs are the original ones (5.4).
 
-    ``msr`` and ``uniform`` are trained as long on as many examples of theirs, to compare with.
-    Begun as the others, most of these models learn programs and no worlds (docs/log.md); so these
-    begin with weights that see what a program changed.
+    ``msr`` and ``uniform`` are trained for as long on as many examples, to compare with. With
+    the usual first weights most of these models learn programs and ignore the worlds (docs/log.md).
+    So they begin with weights that see what a program changed.
     """
     rows = scale.narrowed
     if name in ("msr", "uniform"):
         recipe = _first(f"{name}-train", rows)
     else:
         like = RECIPES[f"narrow-{name}"]
-        # The test set's draws have another seed.
+        # Use another seed than the test set.
         recipe = replace(_first("msr-train", rows), source=like.source, seed=like.seed + 6)
         recipe = replace(recipe, parameters=like.parameters, given="karel/msr-train")
     made = _fixed((recipe,), NARROW_SHARE * scale.narrow_steps, (1, 5), scale, seed)
@@ -200,7 +214,8 @@ MSR, UNIFORM, ACTIONS = (Recipe(f"karel/{name}", 1) for name in ("msr", "uniform
 ANY_COUNTS = replace(UNIFORM, parameters={"counts": "any"})
 COVERED = replace(MSR, parameters={"branches": "all"})
 
-# Aimed at what the first `beyond` does worst: many markers but few on each, nesting that is shown.
+# The first `beyond` is worst at worlds with many marked cells that hold few markers each, and at
+# nested programs whose inner loop runs. This mixture has more of both.
 WIDER = (
     replace(ANY_COUNTS, homogenize=("inside",), epsilon=0.02),
     replace(ANY_COUNTS, homogenize=("size",)),

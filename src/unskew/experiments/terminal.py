@@ -1,4 +1,4 @@
-"""Results of experiments as tables for a terminal, the paper's numbers beside ours."""
+"""The tables of experiments in a terminal, with the paper's numbers next to ours."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.table import Table as RichTable
 from rich.text import Text
 
-MANY = 6  # models that are named beside each other
-WIDEST = 10_000
-TWO_DIGITS = 9.95
+MOST_NAMED = 6  # models whose names are column heads; more models are numbered
+WIDEST = 10_000  # columns of a terminal without a limit
+TWO_DIGITS = 9.95  # a number from here on is written with two digits where room is short
 NATS = "nats a token"  # the unit of losses
-RANGES = "[from–to]: the range of the seeds; of one seed the 95 % interval of the tasks."
-Form: TypeAlias = "Callable[[dict[str, Any] | None, str], str]"
+RANGES = "[from–to] is the range of the seeds, or for one seed the 95 % interval over the tasks."
+MORE = "For seeds and intervals use --json, --report, or a wider terminal."
+Form: TypeAlias = "Callable[[dict[str, Any] | None, str], str]"  # how a cell is written
 TITLES = {
     "original": "Accuracy on the equal mixture of four sources (%)",
     "by_variable": "Improvement by homogenized variable at ε = 0.025 (percentage points)",
@@ -24,20 +25,24 @@ TITLES = {
 
 
 def result_tables(result: dict[str, Any], console: Console) -> Iterator[RenderableType]:
-    """Yield what a console shows: one table for each of the paper's, and one for a figure."""
+    """Yield the tables of a result for a console."""
     if "tables" in result:
         for table in result["tables"]:
             yield from _karel_tables(table, console)
             yield ""
         return
     for name, title in TITLES.items():
-        yield _beside(title, result["ours"][name], result["paper"][name])
+        yield _calculator_table(title, result["ours"][name], result["paper"][name])
         yield ""
     yield _cost_table(result["costs"])
 
 
-def _beside(title: str, ours: dict[str, Any], paper: dict[str, Any]) -> Table:
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+def _titled(title: str) -> RichTable:
+    return RichTable(title=title, title_justify="left", box=None, pad_edge=False)
+
+
+def _calculator_table(title: str, ours: dict[str, Any], paper: dict[str, Any]) -> RichTable:
+    table = _titled(title)
     columns = list(next(iter(ours.values())))
     for heading in ("source", "", *columns):
         table.add_column(heading, justify="right" if heading in columns else "left")
@@ -49,42 +54,36 @@ def _beside(title: str, ours: dict[str, Any], paper: dict[str, Any]) -> Table:
     return table
 
 
-def _cost_table(costs: list[dict[str, Any]]) -> Table:
-    table = Table(
-        title="Draws per kept example, smallest to largest over the variables",
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-    )
+def _cost_table(costs: list[dict[str, Any]]) -> RichTable:
+    table = _titled("Draws per kept example, smallest to largest over the variables")
     sources = list(dict.fromkeys(point["source"] for point in costs))
     for heading in ("ε", *sources, "bound 1 + 1/ε"):
         table.add_column(heading, justify="right")
     for epsilon in dict.fromkeys(point["epsilon"] for point in costs):
-        at = [point for point in costs if point["epsilon"] == epsilon]
+        points = [point for point in costs if point["epsilon"] == epsilon]
         cells = []
         for source in sources:
-            drawn = [point["draws_per_kept"] for point in at if point["source"] == source]
-            cells.append(f"{min(drawn):.2f} to {max(drawn):.2f}")
-        table.add_row(f"{epsilon:g}", *cells, f"{at[0]['bound']:.2f}")
+            draws = [point["draws_per_kept"] for point in points if point["source"] == source]
+            cells.append(f"{min(draws):.2f} to {max(draws):.2f}")
+        table.add_row(f"{epsilon:g}", *cells, f"{points[0]['bound']:.2f}")
     return table
 
 
 def _karel_tables(table: dict[str, Any], console: Console) -> Iterator[RenderableType]:
-    """Models across, test sets down: there are more of these, and a terminal is high.
+    """Yield a table of Karel with a column for each model and a row for each test set.
 
-    As much is said of each number as there is room for; then models are numbered; at last they
-    are cut into several tables.
+    Cells are written as fully as the console has room for. Where it has little room, the models
+    are numbered; where it has even less, the table is cut into several.
     """
-    beside = any(cell["paper"] is not None for cell in table["cells"])
     names = [row.replace(", ", ",\n") for row in table["rows"]]
     numbers = [f"{i}" for i in range(1, len(names) + 1)]
     forms: list[tuple[Form, list[str]]] = [(_short, numbers), (_brief, numbers)]
-    if len(names) <= MANY:
-        forms = [(cell_text, names), (_ranged, names), (_short, names), *forms]
-    for text, heads in forms:
-        made = _filled(table, text, heads)
-        if _fits(made, console) or (text is _brief and len(names) == 1):
-            yield from _framed(table, made, text, heads is numbers, beside)
+    if len(names) <= MOST_NAMED:
+        forms = [(cell_text, names), (_with_range, names), (_short, names), *forms]
+    for form, heads in forms:
+        filled = _filled(table, form, heads)
+        if _fits(filled, console) or (form is _brief and len(names) == 1):
+            yield from _framed(table, filled, form, is_numbered=heads is numbers)
             return
     half = -(-len(names) // 2)
     for rows, note in ((table["rows"][:half], ""), (table["rows"][half:], table.get("note"))):
@@ -92,43 +91,44 @@ def _karel_tables(table: dict[str, Any], console: Console) -> Iterator[Renderabl
         yield from _karel_tables({**table, "rows": rows, "cells": cells, "note": note}, console)
 
 
-def _fits(made: Table, console: Console) -> bool:
+def _fits(table: RichTable, console: Console) -> bool:
     unbounded = console.options.update(width=WIDEST)
-    return console.measure(made, options=unbounded).maximum <= console.width
+    return console.measure(table, options=unbounded).maximum <= console.width
 
 
 def _framed(
-    table: dict[str, Any], made: Table, text: Form, numbered: bool, beside: bool
+    table: dict[str, Any], filled: RichTable, form: Form, *, is_numbered: bool
 ) -> Iterator[RenderableType]:
-    """Yield the title, the table, and what is to be known of it."""
-    brackets = "; the paper’s in brackets" if beside and text is not cell_text else ""
+    """Yield the title, the table, and its notes."""
+    has_paper = any(cell["paper"] is not None for cell in table["cells"])
+    brackets = "; the paper’s numbers in brackets" if has_paper and form is not cell_text else ""
     title = f"{table['title']} ({table['unit']}{brackets})"
-    if numbered:
+    if is_numbered:
         title += ": " + "; ".join(f"{i} {row}" for i, row in enumerate(table["rows"], start=1))
     yield Text(title, style="italic")
-    yield made
+    yield filled
     if table.get("note"):
         yield Text(table["note"])
-    if text is _ranged:
+    if form is _with_range:
         yield Text(RANGES, style="dim")
-    if text in (_short, _brief):
-        yield Text("Seeds and intervals: --json, --report, or a wider terminal.", style="dim")
+    if form in (_short, _brief):
+        yield Text(MORE, style="dim")
 
 
-def _filled(table: dict[str, Any], text: Form, names: Sequence[str]) -> Table:
-    shown = Table(box=None, pad_edge=False)
-    shown.add_column("", no_wrap=True)
-    for name in names:
-        shown.add_column(name, justify="right", no_wrap=True)
+def _filled(table: dict[str, Any], form: Form, heads: Sequence[str]) -> RichTable:
+    filled = RichTable(box=None, pad_edge=False)
+    filled.add_column("", no_wrap=True)
+    for head in heads:
+        filled.add_column(head, justify="right", no_wrap=True)
     cells = {(cell["row"], cell["column"]): cell for cell in table["cells"]}
     for column in table["columns"]:
-        each = (cells.get((row, column)) for row in table["rows"])
-        shown.add_row(column, *(text(cell, table["unit"]) for cell in each))
-    return shown
+        texts = (form(cells.get((row, column)), table["unit"]) for row in table["rows"])
+        filled.add_row(column, *texts)
+    return filled
 
 
-def _ranged(cell: dict[str, Any] | None, unit: str) -> str:
-    """Say the range of the seeds, or of the interval where there is one seed."""
+def _with_range(cell: dict[str, Any] | None, unit: str) -> str:
+    """Write our number with the range of the seeds, or with the interval of a single seed."""
     if cell is None or cell["ours"] is None or cell["ours"]["low"] is None:
         return _short(cell, unit)
     ours, places = cell["ours"], _places(unit)
@@ -138,14 +138,19 @@ def _ranged(cell: dict[str, Any] | None, unit: str) -> str:
 
 
 def _short(cell: dict[str, Any] | None, unit: str) -> str:
-    """Say ours, or that there is none, and the paper's."""
+    """Write our number and the paper's."""
     return _both(cell, lambda number: _short_number(number, unit))
 
 
 def _brief(cell: dict[str, Any] | None, unit: str) -> str:
-    """Say them with two digits where that is enough."""
-    few = unit != NATS
-    return _both(cell, lambda x: f"{x:.0f}" if few and x >= TWO_DIGITS else _short_number(x, unit))
+    """Write our number and the paper's with two digits, except for losses."""
+
+    def write(number: float) -> str:
+        if unit != NATS and number >= TWO_DIGITS:
+            return f"{number:.0f}"
+        return _short_number(number, unit)
+
+    return _both(cell, write)
 
 
 def _short_number(number: float, unit: str) -> str:
@@ -164,7 +169,7 @@ def _places(unit: str) -> int:
 
 
 def cell_text(cell: dict[str, Any] | None, unit: str) -> str:
-    """Say ours, how sure it is, and the paper's."""
+    """Write our number, its seeds or interval, and the paper's number."""
     if cell is None:
         return ""
     paper = "" if cell["paper"] is None else f"; paper {cell['paper']:g}"
@@ -178,7 +183,7 @@ def cell_text(cell: dict[str, Any] | None, unit: str) -> str:
 
 
 def _spread(ours: dict[str, Any], places: int) -> str:
-    """What each seed gives or, of one seed, the interval of the tasks."""
+    """Write the value of each seed, or the interval over the tasks if there is one seed."""
     if len(ours["values"]) > 1:
         return "seeds " + ", ".join(f"{value:.{places}f}" for value in ours["values"])
     return "" if ours["low"] is None else f"{ours['low']:.{places}f} to {ours['high']:.{places}f}"

@@ -1,0 +1,181 @@
+"""From the scores of models to the numbers of tables, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from unskew.domains.karel.running.judge import Share, wilson
+from unskew.experiments.karel.lab.cells import GENERALIZES, CellPlan, TablePlan, exams_by_model
+from unskew.experiments.karel.lab.test_sets import repeats
+from unskew.experiments.terminal import NATS
+from unskew.models.calculator.score import Estimate
+
+Entries: TypeAlias = dict[str, list[dict[str, Any]]]  # the entries of each model, seed by seed
+
+
+def table_of(table: TablePlan, entries: Entries) -> dict[str, Any]:
+    """Return a table with our numbers and the paper's."""
+    cells = [cell_of(cell, table.unit, entries.get(cell.model, [])) for cell in table.cells]
+    findings = list(_findings(table, cells))
+    texts = {
+        "figure": table.figure,
+        "label": table.label,
+        "found": " ".join([*findings, table.says]).strip() if findings else "",
+        "note": " ".join(text for text in (table.says, table.note, *findings) if text),
+    }
+    return {
+        "title": table.title,
+        "unit": table.unit,
+        "form": table.form,
+        "sides": list(table.sides),
+        "rows": list(dict.fromkeys(cell.row for cell in table.cells)),
+        "columns": list(dict.fromkeys(cell.column for cell in table.cells)),
+        "cells": cells,
+        **({"paper_of": table.paper_of} if table.paper_of else {}),
+        **{name: text for name, text in texts.items() if text},
+    }
+
+
+def cell_of(cell: CellPlan, unit: str, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return a cell with our number and the paper's; ``empty`` if a scale has no task for it."""
+    key = cell.exam.key
+    scores = [entry["scores"][key] for entry in entries if key in entry["scores"]]
+    ours = _loss(scores) if unit == NATS else _solved(cell, scores, percent=unit == "%")
+    facts = {"row": cell.row, "column": cell.column, "paper": cell.paper, "ours": ours}
+    return facts | ({"empty": True} if ours is None and scores else {})
+
+
+def _solved(
+    cell: CellPlan, scores: Sequence[dict[str, Any]], *, percent: bool
+) -> dict[str, Any] | None:
+    """Return the mean over seeds of what a model solves, with an interval.
+
+    The tasks of one program count as one task in the interval, since their results may be alike.
+    """
+    rows = [row for score in scores if (row := _share(cell, score)) is not None]
+    if not rows:
+        return None
+    shares = [Share(row["hits"], row["n"]) for row in rows]
+    factors = [100.0 if percent else share.n for share in shares]
+    values = [share.share * factor for share, factor in zip(shares, factors, strict=True)]
+    mean = sum(values) / len(values)
+    tasks = shares[0].n / repeats(cell.exam.test)
+    low, high = wider_interval(values, wilson(mean / factors[0], tasks), factors[0])
+    is_whole = cell.by is None and cell.solved == GENERALIZES
+    common = [
+        100 * score["common"]["hits"] / score["common"]["n"]
+        for score in scores
+        if is_whole and score.get("common", {}).get("n")
+    ]
+    return {
+        "mean": mean,
+        "low": low,
+        "high": high,
+        "values": values,
+        "tasks": shares[0].n,
+        "common": sum(common) / len(common) if common else None,
+    }
+
+
+def _loss(scores: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the mean loss over seeds, with an interval if there are several seeds."""
+    if not scores:
+        return None
+    seeds = Estimate.of([score["loss"] for score in scores])
+    several = len(scores) > 1
+    return {
+        "mean": seeds.mean,
+        "low": max(0.0, seeds.mean - seeds.half_width) if several else None,
+        "high": seeds.mean + seeds.half_width if several else None,
+        "values": list(seeds.values),
+        "tasks": scores[0]["tasks"],
+        "common": None,
+    }
+
+
+def wider_interval(
+    values: Sequence[float], tasks: tuple[float, float], most: float
+) -> tuple[float, float]:
+    """Return an interval that covers the one over the seeds and the one over the tasks.
+
+    ``tasks`` is the interval over the tasks as shares of one; ``most`` is the largest value.
+    """
+    low, high = (end * most for end in tasks)
+    if len(values) > 1:
+        seeds = Estimate.of(values)
+        low = min(low, seeds.mean - seeds.half_width)
+        high = max(high, seeds.mean + seeds.half_width)
+    return max(0.0, low), min(most, high)
+
+
+def _share(cell: CellPlan, score: dict[str, Any]) -> dict[str, Any] | None:
+    """Return how many tasks of a cell are solved; None if no task has the cell's value."""
+    if cell.by is None:
+        return dict(score["shares"][cell.solved])
+    variable, value = cell.by
+    return next((row for row in score["by"][variable] if row["value"] == value), None)
+
+
+def _findings(table: TablePlan, cells: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield what can be said about a table as a whole."""
+    if table.worst:
+        yield _worst(cells)
+    own, others = own_and_others(cells)
+    if own and others:
+        yield (
+            f"The models that were run solve {min(own):.1f} to {max(own):.1f} % of their own kind "
+            f"of data ({sum(own) / len(own):.1f} % on average), and "
+            f"{sum(others) / len(others):.1f} % of other kinds on average."
+        )
+
+
+def own_and_others(cells: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
+    """Return what models solve of the kind of data they were trained on, and of other kinds."""
+    kinds = {cell["row"] for cell in cells} & {cell["column"] for cell in cells}
+    own, others = list[float](), list[float]()
+    for cell in cells:
+        if cell["ours"] is not None and kinds >= {cell["row"], cell["column"]}:
+            values = own if cell["row"] == cell["column"] else others
+            values.append(cell["ours"]["mean"])
+    return own, others
+
+
+def _worst(cells: Sequence[dict[str, Any]]) -> str:
+    """Name the lowest cell of each row, by its lowest seed."""
+    lowest: dict[str, tuple[float, str]] = {}
+    for cell in cells:
+        if cell["ours"] is not None:
+            value = (min(cell["ours"]["values"]), cell["column"])
+            lowest[cell["row"]] = min(value, lowest.get(cell["row"], value))
+    named = "; ".join(f"{row} {value:.1f} on {test}" for row, (value, test) in lowest.items())
+    return (
+        f"The lowest number of each model (its lowest seed, of the cells run): {named or 'none'}."
+    )
+
+
+def failures(
+    models: Iterable[str], tables: Iterable[TablePlan], entries: Entries
+) -> Iterator[dict[str, Any]]:
+    """Yield the tasks that the first seed of a model does not solve, and what it wrote there."""
+    exams = exams_by_model(tables)
+    for model in models:
+        for entry in entries.get(model, [])[:1]:
+            for exam in exams.get(model, []):
+                if exam.shown is None and exam.key in entry["scores"]:
+                    for miss in entry["scores"][exam.key]["misses"]:
+                        yield {"model": model, "test": f"karel/{exam.test}", **miss}
+
+
+def tests(tables: Iterable[TablePlan], entries: Entries) -> dict[str, dict[str, int]]:
+    """Return for each test set its tasks, the programs that it leaves out, and the beam."""
+    facts = {}
+    for model, exams in exams_by_model(tables).items():
+        for entry in entries.get(model, []):
+            for exam in exams:
+                if exam.shown is None and exam.key in entry["scores"]:
+                    score = entry["scores"][exam.key]
+                    facts[f"karel/{exam.test}"] = {
+                        name: score[name] for name in ("tasks", "dropped", "beam")
+                    }
+    return facts
