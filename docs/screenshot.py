@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from playwright.sync_api import Page, sync_playwright
 
 from docs.karel_numbers import results
-from unskew.experiments.page.facts import write_page
+from unskew.experiments.page.page import write_page
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("chromium", "chromium-browser", "google-chrome")

@@ -22,7 +22,7 @@ from unskew.domains.karel.formats.problems import problems
 from unskew.domains.karel.language.syntax import parse, readable_lines
 from unskew.domains.karel.running.trace import steps
 from unskew.domains.karel.world import WALL, World, from_picture, grid_of, hero_of
-from unskew.experiments.page import facts as pages
+from unskew.experiments.page import tasks as pages
 from unskew.experiments.page.page import reproduction_page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -220,7 +220,7 @@ def test_the_statement_that_runs_is_highlighted(seen: Seen) -> None:
         page.click("#forward")
         current = page.locator(".programs figure").nth(0).locator("[aria-current=step]")
         assert current.inner_text() == next(ln.text for ln in lines if ln.place == step.place)
-    assert "ended as wanted" in page.inner_text("#status")
+    assert "ended in the wanted world" in page.inner_text("#status")
 
 
 def test_a_failing_pair_is_shown_first_and_what_failed_is_said(seen: Seen) -> None:
@@ -277,7 +277,7 @@ def test_a_link_to_failures_chooses_them(browser: Browser, tmp_path: Path) -> No
     path.write_text(reproduction_page(everything(), groups), encoding="utf-8")
     page = opened(browser, path).page
     page.click("#next-task")
-    link = page.get_by_text("2 failures to browse")
+    link = page.get_by_text("Step through 2 failures")
     link.click()
     assert page.url.endswith("#runs")
     chosen = page.locator("#choose-set option:checked").inner_text()
@@ -603,7 +603,7 @@ def test_planted_markup_does_not_run(browser: Browser, tmp_path: Path) -> None:
     page = seen.page
     assert page.inner_text("#which-task") == f"1 of 2: {ATTACK}"
     assert page.inner_text(".programs .unread") == ATTACK
-    assert "is no program that can be run" in page.inner_text("#status")
+    assert "is not a valid program" in page.inner_text("#status")
     page.click("#forward")
     page.click("#next-task")
     page.click("#forward")

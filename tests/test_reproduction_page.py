@@ -33,7 +33,8 @@ from unskew.domains.karel.language.syntax import parse, readable_lines
 from unskew.domains.karel.running.interpreter import Status
 from unskew.domains.karel.running.trace import steps
 from unskew.domains.karel.world import WALL, World, grid_of, hero_of
-from unskew.experiments.page import facts as pages
+from unskew.experiments.page import tasks as pages
+from unskew.experiments.page.calculator import calculator_result
 from unskew.experiments.page.charts import (
     GREY,
     beside_chart,
@@ -41,8 +42,9 @@ from unskew.experiments.page.charts import (
     panels,
     table_heatmap,
 )
-from unskew.experiments.page.page import reproduction_page
-from unskew.experiments.page.words import duration, sentences, signed
+from unskew.experiments.page.page import reproduction_page, write_page
+from unskew.experiments.page.results import duration, signed
+from unskew.experiments.page.sentences import sentences
 
 ROOT = Path(__file__).parents[1]
 SEEDS = "76.96 to 78.96 seeds 77.50, 78.00, 78.38"
@@ -151,14 +153,14 @@ def test_whole_numbers_stay_whole_and_the_unit_is_said(page: Parsed) -> None:
 def test_the_head_says_what_was_run_on_what_and_how_long(page: Parsed) -> None:
     head = page.text.partition("In short")[0]
     for text in (
-        "Cells of tables23 of 27 run, 9 beside the paper’s",
+        "Numbers23 of 27 run, 9 next to a number of the paper",
         "11 min 6 s",
         "one GPU",
         "abc123",
     ):
         assert text in head
     assert "4 min 51 s" in Parsed(reproduction_page([everything()[0]] * 2)).text, "shared, once"
-    assert "a cell that was not run says so. The original test set of Karel is recreated" in head
+    assert "A cell that was not run says so. The original test set of Karel is recreated" in head
     assert "Nothing is left out" not in head
     assert "recreated" not in Parsed(reproduction_page([result("calculator", "C", [])])).text
     assert "Not at full scale" not in page.text
@@ -174,9 +176,11 @@ def test_the_words_of_karel_are_told_where_it_is_shown(page: Parsed) -> None:
         assert word in head
     kinds = [attributes for name, attributes in page.elements if name == "details"]
     assert "open" not in kinds[0]
-    assert "on actions-test and on problems all pairs are shown, and none is held out" in head
+    assert (
+        "On actions-test and on problems the model sees all pairs, and no pair is held out" in head
+    )
     assert "writes for a task: 64 on uniform-test, 8 elsewhere" in head
-    assert "none were found in 20,000 draws each; such programs are left out" in head
+    assert "for which 20,000 draws found no valid worlds. A test set leaves them out" in head
     alike = everything()[0] | {"tests": {"karel/problems": {"tasks": 1, "dropped": 0, "beam": 4}}}
     assert "a task: 4 on every test set" in Parsed(reproduction_page([alike])).text
     other = Parsed(reproduction_page([result("calculator", "C", [])]))
@@ -184,13 +188,13 @@ def test_the_words_of_karel_are_told_where_it_is_shown(page: Parsed) -> None:
 
 
 def test_what_was_trained_and_tested_is_told(page: Parsed) -> None:
-    trained = page.tables["What was trained"]
+    trained = page.tables["The models"]
     assert trained[1] == [
         *("baseline", "0", "an endless stream of karel/msr, each example used twice"),
         *("12,800", "2,048", "26,214,400", "13,107,200", "2", "1 to 5", "4 min 51 s"),
         "9f86d081884c",
     ]
-    assert page.tables["What it was tested on"][1] == ["karel/uniform-test", "2,434", "66", "64"]
+    assert page.tables["The test sets"][1] == ["karel/uniform-test", "2,434", "66", "64"]
 
 
 def test_few_numbers_are_said_one_by_one() -> None:
@@ -209,8 +213,10 @@ def test_many_numbers_are_said_row_by_row() -> None:
     (said,) = sentences(everything()[1])
     assert said.split("\n") == [
         "By set",
-        "baseline: 3 of 3 higher than the paper's, median +23.6 points, from +19.1 to +44.8.",
-        "uniform: 1 of 3 higher than the paper's, 2 lower, median −0.3 points, from −1.0 to 0.0.",
+        "baseline: 3 of 3 higher than the paper's; median difference +23.6 points, "
+        "from +19.1 to +44.8.",
+        "uniform: 1 of 3 higher than the paper's, 2 lower; median difference −0.3 points, "
+        "from −1.0 to 0.0.",
         "Not run: 2 of 8 cells (baseline / .05/.85 A; uniform / .25/.65 G).",
     ]
     html = reproduction_page(everything())
@@ -258,14 +264,15 @@ def test_all_on_one_side_is_said_and_never_that_a_wide_interval_agrees() -> None
     ]
     one = table("Wide", ["baseline"], list("abcde"), wide)
     assert list(sentences(result("x", "X", [one]))) == [
-        "Wide\nbaseline: 5 of 5 higher than the paper's, median +11.2 points, from +9.2 to +13.2."
+        "Wide\nbaseline: 5 of 5 higher than the paper's; median difference +11.2 points, "
+        "from +9.2 to +13.2."
     ]
     text = shown(one).text
     assert "inside our" not in text
-    assert "two seeds is wide: a number inside it need not agree" in text
+    assert "two seeds is wide: a number inside it may still differ from ours" in text
     mixed = [cell("baseline", "a", 9.5, 9.501), cell("baseline", "b", 9.5, 8.0), *wide[2:]]
     (said,) = sentences(result("x", "X", [one | {"cells": mixed}]))
-    assert "baseline: 3 of 5 higher than the paper's, 1 lower, 1 equal, median" in said
+    assert "baseline: 3 of 5 higher than the paper's, 1 lower, 1 equal; median" in said
 
 
 def test_a_row_of_few_numbers_has_each_of_them_and_none_is_said_twice() -> None:
@@ -275,15 +282,15 @@ def test_a_row_of_few_numbers_has_each_of_them_and_none_is_said_twice() -> None:
         for i, row in enumerate(rows)
         for j, column in enumerate(("original", "uniform"))
     ]
-    known: set[Any] = set()
+    told: set[Any] = set()
     one = table("Few", rows, ["original", "uniform"], cells)
-    (said,) = sentences(result("x", "X", [one]), known)
+    (said,) = sentences(result("x", "X", [one]), told)
     assert said.split("\n")[:3] == [
         "Few",
         "baseline / original: ours 22.5 %, the paper's 20.0 %, +2.5 points.",
         "baseline / uniform: ours 22.5 %, the paper's 21.0 %, +1.5 points.",
     ]
-    assert list(sentences(result("y", "Y", [one]), known)) == []
+    assert list(sentences(result("y", "Y", [one]), told)) == []
 
 
 def test_every_seed_is_shown_in_the_table_and_over_the_heatmap() -> None:
@@ -354,11 +361,11 @@ def test_counts_of_other_problems_stand_side_by_side_and_are_not_subtracted() ->
     page = shown(one)
     assert page.tables["Solved"][1] == ["paper", "ours", "95 % interval"]
     assert page.tables["Solved"][2] == ["a", "4", "4.5", "4.4 to 4.6 seeds 4, 5"]
-    assert "the paper’s are of 36 others." in page.text  # and nothing of two seeds
+    assert "the paper counts 36 other problems." in page.text  # and nothing of two seeds
     assert "is bold" not in page.text
     said = list(sentences(result("x", "X", [one])))
     assert len(said) == 5  # however many: there is no difference to sum them up by
-    assert said[0] == "baseline / a: ours 4.5 of 41, the paper's 4 of 36 others."
+    assert said[0] == "baseline / a: ours 4.5 of 41, the paper's 4 of 36 other problems."
     unsure = {key: value for key, value in one.items() if key != "paper_of"}
     assert next(sentences(result("x", "X", [unsure]))) == "baseline / a: ours 4.5, the paper's 4."
 
@@ -378,7 +385,7 @@ def test_a_fact_is_said_once() -> None:
     assert short.count("baseline / ") == 1
     assert "baseline / original: ours 77.0" in short
     assert "other / again: ours 77.0" in short
-    assert "Its numbers are said above." in short
+    assert "The numbers of this experiment are listed above." in short
 
 
 def test_a_cell_without_tasks_is_not_one_that_was_not_run() -> None:
@@ -454,7 +461,7 @@ def test_a_heatmap_frames_models_on_what_they_were_trained_on() -> None:
         svg = vl_convert.vegalite_to_svg(table_heatmap(one), config=theme(dark=False))
         assert len(re.findall(r'<path [^>]*"rect mark"[^>]*stroke-width="2"', svg)) == frames
         page = Parsed(reproduction_page([result("karel-own", "Own", [one])])).text
-        assert ("Framed:" in page) == bool(frames)
+        assert ("A frame marks" in page) == bool(frames)
 
 
 def test_lines_of_shares_go_up_to_all_of_them_on_every_chart() -> None:
@@ -502,10 +509,12 @@ def test_tables_of_one_figure_are_drawn_together() -> None:
 
 def test_times_of_models_that_were_trained_side_by_side_are_said_to_be_added_up() -> None:
     results = everything()
-    assert "added up" not in Parsed(reproduction_page(results)).text
+    assert "in total" not in Parsed(reproduction_page(results)).text
     for training in results[0]["trainings"]:
         training["at_once"] = 2
-    assert "added up, some side by side" in Parsed(reproduction_page(results)).text
+    assert (
+        "in total; some trainings ran at the same time" in Parsed(reproduction_page(results)).text
+    )
 
 
 def test_each_commit_is_named_once_and_short() -> None:
@@ -598,7 +607,7 @@ def test_points_beside_the_papers_tell_how_a_model_was_trained() -> None:
     assert {"row", "column", "table", "experiment", "trained on"} <= set(tips)
     other = beside_chart([result("calculator", "C", [table("T", rows, ["set"], cells)])])
     assert other is not None
-    assert other["layer"][1]["data"]["values"][0]["trained on"] == "another domain"
+    assert other["layer"][1]["data"]["values"][0]["trained on"] == "Calculator data"
     few = beside_chart([result("karel-x", "X", [table("T", rows[2:], ["set"], cells[2:])])])
     assert few is not None
     color = few["layer"][1]["encoding"]["color"]
@@ -739,7 +748,7 @@ def example(row: int) -> dict[str, Any]:
     [
         ("DEF run m( REPEAT R=19 r( move r) m)", "crashed", "fails: a wall is in the way"),
         ("DEF run m( WHILE c( noMarkersPresent c) w( turnLeft w) m)", "stopped, out of ticks", ""),
-        ("DEF run m( turnLeft m)", "ended, not as wanted", ""),
+        ("DEF run m( turnLeft m)", "ended in another world", ""),
     ],
 )
 def test_how_a_wrong_program_ends_is_told(program: str, end: str, word: str) -> None:
@@ -768,16 +777,15 @@ def test_failures_become_tasks_by_model_and_test_set() -> None:
     others = pages.failure_tasks([{"failures": [failures[0] | {"test": "karel/msr", "row": 2}]}])
     assert others[0]["tasks"][0]["name"] == "row 2"
     html = Parsed(reproduction_page(everything(), sets))
-    assert "2 failures to browse" in html.text
+    assert "Step through 2 failures" in html.text
 
 
-def test_tasks_stay_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_stay_within_bounds() -> None:
     failures = [everything()[0]["failures"][0] | {"row": row} for row in range(10)]
-    monkeypatch.setattr(pages, "MOST_TASKS", 4)
-    (group,) = pages.failure_tasks([{"failures": failures}])
+    (group,) = pages.failure_tasks([{"failures": failures}], most_tasks=4)
     assert len(group["tasks"]) == 4
-    monkeypatch.setattr(pages, "MOST_BYTES", len(json.dumps(group["tasks"][0])) + 10)
-    (group,) = pages.failure_tasks([{"failures": failures}])
+    room = len(json.dumps(group["tasks"][0])) + 10
+    (group,) = pages.failure_tasks([{"failures": failures}], most_tasks=4, most_bytes=room)
     assert len(group["tasks"]) == 1
 
 
@@ -800,7 +808,7 @@ def test_held_out_pairs_are_marked() -> None:
 
 def test_the_calculators_result_is_shown_like_the_others() -> None:
     raw = json.loads((ROOT / "results/calculator.json").read_text(encoding="utf-8"))
-    page = Parsed(reproduction_page([pages.calculator_result(raw)]))
+    page = Parsed(reproduction_page([calculator_result(raw)]))
     rows = page.tables["Improvement by homogenized variable at ε = 0.025"]
     by_name = {row[0]: row[1:] for row in rows}
     for column, name in (("length", "length"), ("max_depth", "max depth")):
@@ -819,10 +827,9 @@ def test_the_calculators_result_is_shown_like_the_others() -> None:
     assert "100 of 100 run" in page.text  # nobody runs a bound
 
 
-def test_the_whole_page_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "AUDITED", 500)
+def test_the_whole_page_is_written(tmp_path: Path) -> None:
     raw = json.loads((ROOT / "results/calculator.json").read_text(encoding="utf-8"))
-    path = pages.write_page([*everything(), raw], tmp_path / "report.html")
+    path = write_page([*everything(), raw], tmp_path / "report.html", audited=500)
     html = path.read_text(encoding="utf-8")
     text = Parsed(html).text
     for part in ("karel/msr against karel/uniform", "homogenized by length", "Calculator"):

@@ -124,7 +124,7 @@ def reproduce(
 
         write_chart(cost_figure(results[experiment]["costs"]), figure)
     if report is not None:
-        from unskew.experiments.page.facts import write_page
+        from unskew.experiments.page.page import write_page
 
         write_page(list(results.values()), report)
     if as_json:

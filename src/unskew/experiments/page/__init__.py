@@ -1,1 +1,1 @@
-"""The page of a reproduction: its words, tables and charts."""
+"""The page of a reproduction: its sentences, tables, charts, and Karel runs to step through."""

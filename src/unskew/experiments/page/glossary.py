@@ -1,4 +1,4 @@
-"""Numbers that the glossary of Karel's experiments names, from the results."""
+"""The numbers in the glossary of Karel's experiments, taken from the results."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from unskew.audits.report.words import shown
-from unskew.experiments.page.words import LONGEST, Result
+from unskew.experiments.page.results import LONGEST, Result
 
 
 def beams(results: Sequence[Result]) -> str:
-    """Say how wide the beam was, on which test sets; empty where no result says it."""
+    """Return the width of the beam on each test set, in words; empty if no result has it."""
     tests = {name: test for result in results for name, test in (result.get("tests") or {}).items()}
     widths = {name: int(test["beam"]) for name, test in tests.items() if "beam" in test}
     if not widths:
@@ -25,6 +25,6 @@ def beams(results: Sequence[Result]) -> str:
 
 
 def tries(results: Sequence[Result]) -> str:
-    """Say in how many draws no valid worlds were found; empty where no result says it."""
-    found = dict.fromkeys(int(result["tries"]) for result in results if "tries" in result)
-    return " or ".join(f"{count:,}" for count in found)
+    """Return after how many draws a search for valid worlds ends; empty if no result has it."""
+    counts = dict.fromkeys(int(result["tries"]) for result in results if "tries" in result)
+    return " or ".join(f"{count:,}" for count in counts)

@@ -1,17 +1,17 @@
-// A box is a stop for the Tab key only while there is something in it to scroll; its edge fades
-// while there is something beyond it.
+// The Tab key stops at a box only while the box can scroll. The edge of the box fades while there is
+// more to see beyond it.
 (() => {
-  const hint = (box) =>
+  const fade = (box) =>
     box.classList.toggle("more", box.scrollWidth - box.clientWidth - box.scrollLeft > 1);
-  const mind = new ResizeObserver((entries) => {
+  const observer = new ResizeObserver((entries) => {
     for (const { target } of entries) {
       target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
-      hint(target);
+      fade(target);
     }
   });
   document.querySelectorAll(".scroll").forEach((box) => {
-    mind.observe(box);
-    box.addEventListener("scroll", () => hint(box), { passive: true });
+    observer.observe(box);
+    box.addEventListener("scroll", () => fade(box), { passive: true });
   });
 })();
 
@@ -24,17 +24,17 @@
   const DIRECTIONS = ["north", "east", "south", "west"];
   const CELL = 20;
   const WALL = "#", FREE = ".";
-  const PARTS = 4; // numbers a tick: line, pose, markers where Karel stands, what is said of it
+  const PARTS = 4; // numbers of a tick: line, pose, markers in Karel's cell, index of a text
   const at = { set: 0, task: 0, pair: 0, tick: 0 };
   let timer = null;
-  let runs = []; // what is drawn of each program: its world, its lines
+  let runs = []; // for each program: its world, its status and its listing on the page
 
   const task = () => sets[at.set].tasks[at.task];
   const pair = () => task().pairs[at.pair];
   const ticks = (run) => (run ? run.ticks.length / PARTS : 0);
   const last = () => Math.max(0, ...pair().runs.map(ticks));
 
-  // Elements: text is only ever set as text.
+  // Elements. Text is always set as text, never as markup.
   function element(name, attributes = {}, ...children) {
     const made = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -148,15 +148,15 @@
     });
     const line = list.children[current];
     if (!line) { list.scrollTop = 0; return; }
-    // Only the listing is scrolled, never the page.
+    // Scroll the listing, and never the page.
     const above = line.offsetTop - list.offsetTop, room = list.clientHeight - line.offsetHeight;
     if (above < list.scrollTop) list.scrollTop = above;
     else if (above > list.scrollTop + room) list.scrollTop = above - room;
   }
 
-  function said(program, run, tick) {
-    if (!program.lines) return "is no program that can be run";
-    if (tick === 0) return "has not begun";
+  function statusOf(program, run, tick) {
+    if (!program.lines) return "is not a valid program";
+    if (tick === 0) return "has not started";
     if (tick > ticks(run)) return run.end;
     const [line, , , word] = run.ticks.slice((tick - 1) * PARTS, tick * PARTS);
     const words = sets[at.set].words[word];
@@ -164,7 +164,7 @@
     return `${text}${words ? ` ${words}` : ""}${tick === ticks(run) ? ` – ${run.end}` : ""}`;
   }
 
-  // Drawing: the task when another is chosen, the tick at every step.
+  // Drawing. A new task is drawn when it is chosen, a new tick at every step.
   function drawTask() {
     pause();
     const { tasks } = sets[at.set];
@@ -195,7 +195,7 @@
       return { program, world, now, list };
     });
     const wanted = element("div", { class: "world" }, drawWorld(worldAfter(pair().after, null, 0)));
-    worlds.push(element("figure", { class: "wanted" }, element("figcaption", {}, "Wanted"), wanted));
+    worlds.push(element("figure", { class: "wanted" }, element("figcaption", {}, "Wanted world"), wanted));
     byId("stage").dataset.programs = runs.length;
     byId("stage").replaceChildren(
       element("div", { class: "worlds" }, ...worlds),
@@ -212,7 +212,7 @@
       const run = pair().runs[i];
       const shown = worldAfter(pair().before, run, tick);
       world.replaceChildren(drawWorld(shown, run && tick >= ticks(run) ? wanted : null));
-      const text = said(program, run, tick);
+      const text = statusOf(program, run, tick);
       now.textContent = text;
       const index = Math.min(tick, ticks(run));
       highlight(list, index > 0 ? run.ticks[(index - 1) * PARTS] : -1);
@@ -227,7 +227,7 @@
     byId("status").textContent = `Tick ${tick} of ${last()}. ${texts.join(" ")}`;
   }
 
-  // A button that has nothing to do keeps the focus, which `disabled` would take from it.
+  // An inactive button keeps the focus. The attribute `disabled` would take it away.
   function enable(id, able) {
     byId(id).setAttribute("aria-disabled", String(!able));
   }
@@ -254,7 +254,7 @@
   function play() {
     if (at.tick >= last()) go(0);
     byId("play").textContent = "Pause";
-    byId("status").setAttribute("aria-live", "off"); // a voice cannot keep up
+    byId("status").setAttribute("aria-live", "off"); // a screen reader cannot keep up
     timer = setInterval(() => {
       if (at.tick + 1 >= last()) pause();
       go(at.tick + 1);
@@ -266,7 +266,7 @@
 
   function choose(change) {
     Object.assign(at, { tick: 0 }, change);
-    // What went wrong is looked at first.
+    // Show the first pair that went wrong.
     at.pair = Math.max(0, task().pairs.findIndex((one) => one.runs.some((run) => run && !run.right)));
     drawTask();
   }
@@ -303,14 +303,14 @@
   byId("speed").addEventListener("change", () => { if (timer !== null) { pause(); play(); } });
   byId("player").addEventListener("keydown", (event) => {
     const plain = !(event.ctrlKey || event.metaKey || event.altKey || event.shiftKey);
-    const own = event.target.matches("select, input[type=radio]"); // which have keys of their own
+    const own = event.target.matches("select, input[type=radio]"); // these use the keys themselves
     const pressed = event.key === " " && event.target.matches("button");
     if (!plain || own || pressed || !(event.key in KEYS)) return;
     event.preventDefault();
     KEYS[event.key]();
   });
 
-  // Who wants less motion gets the slowest, unless they choose another.
+  // Users who prefer less motion start with the slowest speed.
   if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) byId("speed").value = "1000";
   byId("player").hidden = false;
   choose({});

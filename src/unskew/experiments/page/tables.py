@@ -1,4 +1,4 @@
-"""Tables of a reproduction: the paper's number, ours, the difference, the interval."""
+"""The tables of the page: the paper's number, ours, the difference, and the interval."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 
 from unskew.audits.report.templates import Data
 from unskew.audits.report.words import shown, some
-from unskew.experiments.page.words import (
+from unskew.experiments.page.results import (
     LONGEST,
+    NONE,
     Cell,
     Result,
     Table,
@@ -17,14 +18,14 @@ from unskew.experiments.page.words import (
     difference,
     duration,
     interval,
-    missing,
+    is_outside,
     number,
-    outside,
     seeds,
     signed,
+    why_missing,
 )
 
-MOST_GROUPS = 3  # models side by side; more of them go below each other
+MOST_GROUPS = 3  # models side by side; a table with more has a block for each
 EVERYWHERE = "all cells"
 PAPER, OURS, DIFFERENCE, INTERVAL, COMMON = (  # the first three fit on a phone
     "paper",
@@ -37,23 +38,23 @@ PAPER, OURS, DIFFERENCE, INTERVAL, COMMON = (  # the first three fit on a phone
 
 @dataclass(frozen=True)
 class Number:
-    """What one cell of a table shows, and how; ``kind`` are its classes in the style sheet."""
+    """A number of a table as the page shows it."""
 
     text: str
-    kind: str = "number"
-    span: int = 0
+    kind: str = "number"  # its classes in the style sheet
+    span: int = 0  # columns
     is_quiet: bool = False
     is_bold: bool = False
     seeds: str = ""
 
 
 def numbers(table: Table) -> Data | None:
-    """Return a table of results; None where it has no number.
+    """Return a table of results; None if it has no number.
 
-    The shorter side goes across, as groups of columns; where both sides are long, every row of
-    the table becomes a block of lines.
+    The shorter side goes across, as groups of columns. If both sides are long, every row of the
+    table becomes a block of lines.
     """
-    if not any(cell["ours"] or cell["paper"] is not None for cell in table["cells"]):
+    if not any(_has_number(cell) for cell in table["cells"]):
         return None
     rows, columns = list(table["rows"]), list(table["columns"])
     cells = {(cell["row"], cell["column"]): cell for cell in table["cells"]}
@@ -65,16 +66,14 @@ def numbers(table: Table) -> Data | None:
             for row in rows
         ]
     else:
-        flip = len(rows) <= len(columns)
-        groups, down = (rows, columns) if flip else (columns, rows)
+        if len(rows) <= len(columns):
+            groups, names = rows, columns
+        else:
+            groups, names = columns, rows
+            cells = {(column, row): cell for (row, column), cell in cells.items()}
         lines = [
-            _line(
-                name,
-                [cells.get((group, name) if flip else (name, group)) for group in groups],
-                parts,
-                table,
-            )
-            for name in down
+            _line(name, [cells.get((group, name)) for group in groups], parts, table)
+            for name in names
         ]
         blocks = [{"name": None, "lines": lines}]
     return {
@@ -86,28 +85,33 @@ def numbers(table: Table) -> Data | None:
     }
 
 
+def _has_number(cell: Cell | None) -> bool:
+    return cell is not None and (bool(cell["ours"]) or cell["paper"] is not None)
+
+
 def _block(row: str, cells: Mapping[str, Cell | None], parts: Sequence[str], table: Table) -> Data:
-    """Return a row of the table as lines; as one, if there is no number in any of them."""
-    if not any(cell and (cell["ours"] or cell["paper"] is not None) for cell in cells.values()):
+    """Return a row of the table as a block of lines; one line if the row has no number."""
+    if not any(_has_number(cell) for cell in cells.values()):
         cells = {EVERYWHERE: next(iter(cells.values()))}
     lines = [_line(name, [cell], parts, table) for name, cell in cells.items()]
     return {"name": _text(row), "span": len(parts) + 1, "lines": lines}
 
 
 def _parts(table: Table) -> list[str]:
-    """Return which columns there are: none that would be empty."""
+    """Return the columns of each cell, without those that would be empty."""
     cells: Sequence[Cell] = table["cells"]
-    has_paper = any(cell["paper"] is not None for cell in cells)
-    done = [cell["ours"] for cell in cells if cell["ours"] is not None]
-    there = {
-        PAPER: has_paper,
+    numbers = [cell["ours"] for cell in cells if cell["ours"] is not None]
+    is_needed = {
+        PAPER: any(cell["paper"] is not None for cell in cells),
         OURS: True,
         DIFFERENCE: any(difference(cell, table) is not None for cell in cells),
-        INTERVAL: not done
-        or any(ours.get("low") is not None or len(ours.get("values") or ()) > 1 for ours in done),
-        COMMON: any(ours.get("common") is not None for ours in done),
+        INTERVAL: not numbers
+        or any(
+            ours.get("low") is not None or len(ours.get("values") or ()) > 1 for ours in numbers
+        ),
+        COMMON: any(ours.get("common") is not None for ours in numbers),
     }
-    return [part for part, is_there in there.items() if is_there]
+    return [part for part, needed in is_needed.items() if needed]
 
 
 def _line(
@@ -117,14 +121,14 @@ def _line(
 
 
 def _numbers(cell: Cell | None, parts: Sequence[str], table: Table) -> list[Number]:
-    """Return the columns of one cell; one that was not run says so over all of them but one."""
+    """Return the columns of one cell. If the cell was not run, a text fills the columns of ours."""
     if cell is None:
-        return [Number("–", "first", len(parts), is_quiet=True)]
+        return [Number(NONE, "first", len(parts), is_quiet=True)]
     if cell["ours"] is None:
         paper = [_part(PAPER, cell, table)] if PAPER in parts else []
         rest = len(parts) - len(paper)
-        said = Number(missing(cell, table), "number not-run", rest, is_quiet=True)
-        first, *others = [*paper, said]
+        reason = Number(why_missing(cell, table), "number not-run", rest, is_quiet=True)
+        first, *others = [*paper, reason]
     else:
         first, *others = [_part(part, cell, table) for part in parts]
     kind = first.kind.removesuffix(" ours")
@@ -144,32 +148,35 @@ def _part(part: str, cell: Cell, table: Table) -> Number:
     gap = difference(cell, table)
     if gap is None:
         return _number(None, table)
-    return Number(signed(gap, decimals(table)), is_bold=outside(cell, table))
+    return Number(signed(gap, decimals(table)), is_bold=is_outside(cell, table))
 
 
 def _number(value: float | None, table: Table) -> Number:
-    return Number("–", is_quiet=True) if value is None else Number(number(value, table))
+    return Number(NONE, is_quiet=True) if value is None else Number(number(value, table))
 
 
 def _note(table: Table) -> str:
-    """Say the unit, how many tasks and seeds there are behind the numbers, and what is bold."""
-    done = [cell["ours"] for cell in table["cells"] if cell["ours"] is not None]
-    said = ["Percent" if table["unit"] == "%" else _text(table["unit"]).capitalize()]
+    """Return the unit of a table, how many tasks and seeds it has, and how to read it."""
+    cells: Sequence[Cell] = table["cells"]
+    numbers = [cell["ours"] for cell in cells if cell["ours"] is not None]
+    texts = ["Percent" if table["unit"] == "%" else _text(table["unit"]).capitalize()]
     for key, word, count in (("tasks", "task", int), ("values", "seed", len)):
-        known = [count(ours[key]) for ours in done if ours.get(key)]
-        if known:
-            low, high = min(known), max(known)
-            said.append(some(low, word) if low == high else f"{low:,} to {some(high, word)}")
-    if any(ours.get("common") is not None for ours in done):
-        said.append("common programs: on the programs that all test sets have")
+        counts = [count(ours[key]) for ours in numbers if ours.get(key)]
+        if counts:
+            low, high = min(counts), max(counts)
+            texts.append(some(low, word) if low == high else f"{low:,} to {some(high, word)}")
+    if any(ours.get("common") is not None for ours in numbers):
+        texts.append("common programs: our number for the programs that all test sets have")
     if table.get("paper_of"):
-        said.append(f"the paper’s are of {_text(table['paper_of'])} others")
-    if any(outside(cell, table) for cell in table["cells"]):
-        said.append("a difference is bold where the paper’s number lies outside our interval")
-    compared = [c["ours"] for c in table["cells"] if difference(c, table) is not None]
+        texts.append(f"the paper counts {_text(table['paper_of'])} other problems")
+    if any(is_outside(cell, table) for cell in cells):
+        texts.append("a difference is bold if the paper’s number lies outside our interval")
+    compared = [cell["ours"] for cell in cells if difference(cell, table) is not None]
     if any(len(ours.get("values") or ()) == 2 for ours in compared):
-        said.append("an interval of two seeds is wide: a number inside it need not agree with ours")
-    return "; ".join(said) + "."
+        texts.append(
+            "an interval of two seeds is wide: a number inside it may still differ from ours"
+        )
+    return "; ".join(texts) + "."
 
 
 def _text(value: Any) -> str:
@@ -177,7 +184,7 @@ def _text(value: Any) -> str:
 
 
 def trainings(result: Result) -> Data:
-    """Return what was trained, and on how much."""
+    """Return how each model was trained."""
 
     def shown_pairs(training: Mapping[str, Any]) -> str:
         low, high = training["shown"]
@@ -189,7 +196,7 @@ def trainings(result: Result) -> Data:
         "steps": lambda t: f"{t['steps']:,}",
         "batch": lambda t: f"{t['batch']:,}",
         "examples": lambda t: f"{t['examples']:,}",
-        "distinct": lambda t: f"{t['distinct']:,}",
+        "different examples": lambda t: f"{t['distinct']:,}",
         "passes": lambda t: f"{t['passes']:,.4g}",
         "pairs shown": shown_pairs,
         "time": lambda t: duration(t["seconds"]),
@@ -199,7 +206,7 @@ def trainings(result: Result) -> Data:
 
 
 def tests(result: Result) -> Data:
-    """Return the test sets, and how many programs were left out for want of valid worlds."""
+    """Return the test sets, and how many programs each leaves out."""
     sets = [{"name": name, **test} for name, test in (result.get("tests") or {}).items()]
     columns: dict[str, Callable[[Mapping[str, Any]], str]] = {
         "tasks": lambda t: f"{t['tasks']:,}",
@@ -214,7 +221,7 @@ def _records(
     columns: Mapping[str, Callable[[Mapping[str, Any]], str]],
     rows: Sequence[Mapping[str, Any]],
 ) -> Data:
-    """Return a row of facts for each record; the first column has its name."""
+    """Return a row of facts for each record; the first column has the name of the record."""
     texts = [{name: _fact(write, row) for name, write in columns.items()} for row in rows]
     names = [_text(row["name"]) for row in rows]
     return {
@@ -225,8 +232,8 @@ def _records(
 
 
 def _fact(write: Callable[[Mapping[str, Any]], str], row: Mapping[str, Any]) -> str:
-    """Return a cell; a dash where a fact is not known."""
+    """Write a fact, or a dash if it is not known."""
     try:
         return _text(write(row))
     except (KeyError, TypeError, ValueError):
-        return "–"
+        return NONE
