@@ -33,7 +33,7 @@ def _reader(rows: list[bytes]) -> Reader:
         if example is not None:
             DOMAIN.show(example)
             if "inputs" in example:
-                DOMAIN.write_row(example)  # type: ignore[misc]
+                DOMAIN.formats.write_row(example)
 
     return Reader(lambda rng: change_json(rng, pick(rng, rows)), read)
 

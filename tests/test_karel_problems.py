@@ -317,7 +317,7 @@ def test_a_world_after_is_what_the_program_makes(tmp_path):
     assert target.domain is DOMAIN
     assert to_picture(from_bytes(rows[0]["outputs"])[0]).splitlines()[1].strip() == ".  . >1"
     assert "putMarker()" in DOMAIN.show(rows[0])
-    assert list(DOMAIN.trace(rows[0]))[-1] == "pair 1 ends as the example says"
+    assert list(DOMAIN.views.trace(rows[0]))[-1] == "pair 1 ends as the example says"
 
 
 def test_a_problem_without_a_program_is_drawn_and_not_traced(tmp_path):
@@ -325,7 +325,7 @@ def test_a_problem_without_a_program_is_drawn_and_not_traced(tmp_path):
     _, rows = opened(tmp_path, text)
     assert DOMAIN.show(rows[0]).strip().startswith("pair 1")
     with pytest.raises(UnskewError, match="no program; there is nothing to trace"):
-        list(DOMAIN.trace(rows[0]))
+        list(DOMAIN.views.trace(rows[0]))
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
-"""From token ids to instructions, compiled: a decoder's millions of candidates go through it.
+"""Compile token ids to instructions, fast enough for the millions of candidates of a decoder.
 
-An instruction says where to go on, so nothing is executed that does not cost a tick but the
-start of a REPEAT. What is no program gets a code, not an exception.
+Each instruction names the next one. So everything that is executed costs a tick, except the
+start of a REPEAT. A row that is no program gets a status, not an exception.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,25 +18,33 @@ from unskew.domains.karel.language import tokens as t
 
 # Operations. The first five are the actions, in the order of the vocabulary.
 MOVE, LEFT, RIGHT, PICK, PUT, TEST, LOOP, SET, END, JUMP = range(10)
-# An instruction, from the lowest bit: 4 operation, 4 condition and its negation, 8 the number
-# of the test (TEST) or of the counter (LOOP, SET), 8 the count (SET), 16 next, 16 otherwise.
+# The bits of an instruction, from the lowest: 4 for the operation, 4 for the condition and its
+# negation, 8 for the number of the test (TEST) or of the counter (LOOP, SET), 8 for the count
+# (SET), 16 for the next instruction, 16 for the one after a test that fails or a loop that ends.
 NEGATED = 8
 DETAIL, NUMBER, COUNT, NEXT, ELSE = 4, 8, 16, 24, 40
 
 NO_PROGRAM, FINE = 1, 0
 MAX_TESTS = 64
 
-# Where compiling is, and what is kept of an open block.
+# The state of compiling: the token to read, the open blocks, and the instructions, tests and
+# counters so far. Of each open block: the token that closes it, the instruction at its head,
+# whether an ELSE must follow, and whether a statement was read in it.
 AT, TOP, SIZE, TESTS, COUNTERS = range(5)
 CLOSES, HEAD, WANTS_ELSE, HAS_STATEMENT = range(4)
+
+# What the steps of compiling share: the program, its instructions, the open blocks, the state.
+Compiling: TypeAlias = tuple[
+    NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]
+]
 
 
 @dataclass(frozen=True)
 class Code:
-    """Compiled programs: instructions (n, width), and for each whether it is a program at all.
+    """Compiled programs: their instructions (n, width).
 
-    ``places`` has the index of the statement's first token for each instruction, ``tests`` the
-    number of IF, IFELSE and WHILE of each program.
+    ``places`` holds the index of the first token of each instruction's statement. ``tests`` is
+    the number of IF, IFELSE and WHILE of each program, ``status`` whether it is a program.
     """
 
     instructions: NDArray[np.int64]
@@ -80,6 +89,17 @@ def _compile_rows(
 
 
 @compiled_inner
+def decoded(instruction: int) -> tuple[int, int, int, int]:
+    """Return the operation and number of an instruction, the next instruction, and the other."""
+    return (
+        instruction & 15,
+        (instruction >> NUMBER) & 255,
+        (instruction >> NEXT) & 0xFFFF,
+        instruction >> ELSE,
+    )
+
+
+@compiled_inner
 def compile_row(
     program: NDArray[np.uint8],
     code: NDArray[np.int64],
@@ -87,12 +107,11 @@ def compile_row(
     stack: NDArray[np.int64],
     now: NDArray[np.int64],
 ) -> bool:
-    """Compile one program; say whether it is one.
+    """Compile one program, and say whether it is one.
 
-    ``stack`` holds the open blocks: the token that closes it, the instruction at its head,
-    whether an else must follow, and whether a statement has stood in it yet. ``now`` is where
-    reading and writing are.
+    ``stack`` has room for the open blocks, ``now`` for the state of compiling.
     """
+    compiling = (program, code, stack, now)
     width = len(program)
     now[:] = 0
     if width < 5 or program[0] != t.DEF or program[1] != t.RUN or program[2] != t.OPEN_RUN:
@@ -105,7 +124,7 @@ def compile_row(
         token = program[now[AT]]
         block = stack[now[TOP] - 1]
         if token == block[CLOSES] and block[HAS_STATEMENT] == 1:
-            if not _close(program, code, stack, now):
+            if not _close(compiling):
                 return False
             continue
         places[now[SIZE]] = now[AT]
@@ -116,9 +135,9 @@ def compile_row(
             now[AT] += 1
         elif token == t.REPEAT:
             places[now[SIZE] + 1] = now[AT]
-            if not _open_repeat(program, code, stack, now):
+            if not _open_repeat(compiling):
                 return False
-        elif not (token in (t.IF, t.IFELSE, t.WHILE) and _open_test(program, code, stack, now)):
+        elif not (token in (t.IF, t.IFELSE, t.WHILE) and _open_test(compiling)):
             return False
     for rest in range(now[AT], width):
         if program[rest] != t.PAD:
@@ -138,13 +157,9 @@ def _push(
 
 
 @compiled_inner
-def _open_test(
-    program: NDArray[np.uint8],
-    code: NDArray[np.int64],
-    stack: NDArray[np.int64],
-    now: NDArray[np.int64],
-) -> bool:
+def _open_test(compiling: Compiling) -> bool:
     """Read IF, IFELSE or WHILE up to its opening bracket."""
+    program, code, stack, now = compiling
     token = program[now[AT]]
     condition, after = _condition(program, now[AT] + 1)
     opens = t.OPEN_WHILE if token == t.WHILE else t.OPEN_IF
@@ -163,13 +178,9 @@ def _open_test(
 
 
 @compiled_inner
-def _open_repeat(
-    program: NDArray[np.uint8],
-    code: NDArray[np.int64],
-    stack: NDArray[np.int64],
-    now: NDArray[np.int64],
-) -> bool:
+def _open_repeat(compiling: Compiling) -> bool:
     """Read REPEAT up to its opening bracket."""
+    program, code, stack, now = compiling
     at, size = now[AT], now[SIZE]
     if at + 2 >= len(program) or program[at + 2] != t.OPEN_REPEAT:
         return False
@@ -187,20 +198,13 @@ def _open_repeat(
 
 
 @compiled_inner
-def _close(
-    program: NDArray[np.uint8],
-    code: NDArray[np.int64],
-    stack: NDArray[np.int64],
-    now: NDArray[np.int64],
-) -> bool:
-    """Close the innermost block; the else of an IFELSE opens in its place."""
+def _close(compiling: Compiling) -> bool:
+    """Close the innermost block. After the first block of an IFELSE, open its else."""
+    program, code, stack, now = compiling
     now[TOP] -= 1
     now[AT] += 1
-    closes, head, wants_else = (
-        stack[now[TOP], CLOSES],
-        stack[now[TOP], HEAD],
-        stack[now[TOP], WANTS_ELSE],
-    )
+    block = stack[now[TOP]]
+    closes, head, wants_else = block[CLOSES], block[HEAD], block[WANTS_ELSE]
     size, at = now[SIZE], now[AT]
     if closes in (t.CLOSE_WHILE, t.CLOSE_REPEAT):
         code[size] = JUMP | (head << NEXT)
@@ -210,7 +214,7 @@ def _close(
     elif wants_else:
         if at + 1 >= len(program) or program[at] != t.ELSE or program[at + 1] != t.OPEN_ELSE:
             return False
-        code[size] = JUMP  # past the else; where that is comes when it closes
+        code[size] = JUMP  # past the else; the place is known when the else closes
         code[head] |= (size + 1) << ELSE
         _push(stack, now, t.CLOSE_ELSE, size, 0)
         now[SIZE] += 1
@@ -224,9 +228,9 @@ def _close(
 
 @compiled_inner
 def _condition(program: NDArray[np.uint8], at: int) -> tuple[int, int]:
-    """Read `c( C c)` from ``at``; return the condition with its negation, and what follows.
+    """Read `c( C c)` from ``at``; return the condition with its negation, and the place after it.
 
-    C may be any number of `not c( … c)` around a condition. −1 where it is none.
+    C may be any number of `not c( … c)` around a condition. The condition is −1 if there is none.
     """
     width = len(program)
     depth, negated = 0, 0
@@ -253,14 +257,12 @@ def _condition(program: NDArray[np.uint8], at: int) -> tuple[int, int]:
 
 @compiled_inner
 def _thread(code: NDArray[np.int64], size: int) -> None:
-    """Let every instruction go straight to where the jumps after it lead."""
+    """Let every instruction go straight to where the jumps after it lead, so no JUMP is run."""
     for i in range(size):
         instruction = code[i]
-        operation = instruction & 15
-        target = (instruction >> NEXT) & 0xFFFF
+        operation, _, target, other = decoded(instruction)
         while code[target] & 15 == JUMP:
             target = (code[target] >> NEXT) & 0xFFFF
-        other = instruction >> ELSE
         if operation in (TEST, LOOP):
             while code[other] & 15 == JUMP:
                 other = (code[other] >> NEXT) & 0xFFFF

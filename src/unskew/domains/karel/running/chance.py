@@ -1,7 +1,7 @@
-"""Random numbers inside kernels: SplitMix64, a few instructions each, on a CPU or a GPU alike.
+"""Random numbers inside kernels: SplitMix64, a few instructions each, on a CPU or a GPU.
 
-Calling NumPy's generators from compiled code costs more than what is drawn with them here. The
-state is one number, taken from a generator of ``unskew.core.rng``.
+To call a NumPy generator from compiled code costs more than what Karel's kernels do with the
+number. The state is one number, taken from a generator of ``unskew.core.rng``.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def chance(rng: np.random.Generator) -> Chance:
 
 
 @compiled_inner
-def uniform(state: NDArray[np.uint64]) -> float:
-    """Draw a number from 0 to below 1, of 53 bits."""
+def uniform(state: Chance) -> float:
+    """Draw a number from 0 to below 1, with 53 random bits."""
     state[0] += _STEP
     bits = state[0]
     bits = (bits ^ (bits >> _30)) * _FIRST
@@ -36,7 +36,7 @@ def uniform(state: NDArray[np.uint64]) -> float:
 
 @compiled_inner
 def two_below(number: float, first: int, second: int) -> tuple[int, int]:
-    """Make two whole numbers below two others out of one uniform number, without a division."""
+    """Make two whole numbers from one uniform number, below ``first`` and below ``second``."""
     scaled = number * first
     whole = int(scaled)
     return whole, int((scaled - whole) * second)

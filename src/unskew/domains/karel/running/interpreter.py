@@ -1,4 +1,4 @@
-"""Running Karel programs on worlds, compiled: one dispatch a tick, nothing read off the grid."""
+"""Run Karel programs on worlds, compiled: one dispatch a tick, no read outside the grid."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from numpy.typing import DTypeLike, NDArray
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.core.errors import UnskewError, check_count
 from unskew.domains.karel.language import compiler as c
-from unskew.domains.karel.language.compiler import Code, compile_programs
+from unskew.domains.karel.language.compiler import Code, compile_programs, decoded
 from unskew.domains.karel.running.hidden import FREE, UNKNOWN, Hidden, reveal_cell, reveal_markers
-from unskew.domains.karel.world import BYTES, FACING, MAX_MARKERS, POSITION, SIDE, WALL
+from unskew.domains.karel.world import BYTES, FACING, MAX_MARKERS, POSITION, SIDE, WALL, World
 
 MAX_TICKS = 200
-MOST_TICKS = 2**31 - 1  # that can be counted
-NESTED_REPEATS = 64  # as many as MAX_TOKENS allows
+MOST_TICKS = 2**31 - 1  # more cannot be counted
+NESTED_REPEATS = 64  # a program of MAX_TOKENS tokens has no more
 
-# The statement of each instruction, and where it is marked when it runs.
-Marks: TypeAlias = "tuple[NDArray[np.int16], NDArray[np.bool_]] | None"
+# The statement of each instruction, and a flag for each statement: it ran.
+Marks: TypeAlias = tuple[NDArray[np.int16], NDArray[np.bool_]]
 
 
 class Status(IntEnum):
@@ -37,14 +37,14 @@ class Status(IntEnum):
 
 @dataclass(frozen=True)
 class Runs:
-    """What became of each run; a world is as it was before what failed.
+    """The result of each run. After a crash, the world is as it was before the failed action.
 
-    ``coverage`` (n, 2) has bit 2·test + outcome of each test that was taken, tests numbered in
-    the order of their keywords; ``actions`` (n, 5) counts the executed ones.
+    ``coverage`` (n, 2) has bit 2·test + outcome for each outcome that occurred. The tests are
+    numbered in the order of their keywords. ``actions`` (n, 5) counts the executed actions.
 
-    ``statements`` (n, width), if asked for, is True at the first token of each statement that
-    ran, that is, was started: the action at which the run crashed is one of them, a REPEAT of
-    no iterations too, but not what would have taken a tick more than there were.
+    ``statements`` (n, width) is True at the first token of each statement that was started. The
+    action at which a run crashed was started, and so was a REPEAT of no iterations. A statement
+    for which no tick was left was not. It is None unless the caller asked for it.
     """
 
     worlds: NDArray[np.uint8]
@@ -64,12 +64,16 @@ def run(
     threads: int = 1,
     statements: bool = False,
 ) -> Runs:
-    """Run programs on packed worlds (n, 260); ``which`` names the program of each world.
+    """Run programs on packed worlds (n, 260).
 
-    Left out, world i belongs to program i, or to program i // k where there are k worlds for
-    each program. Those that are named must be programs (see ``Code.status``), and worlds must be
-    worlds: their cells are not looked at here (``world.are_worlds`` does). ``statements`` asks
-    which statements ran.
+    Args:
+        programs: rows of token ids, or compiled programs.
+        worlds: packed worlds; their cells are not checked here (``world.are_worlds`` does that).
+        which: the number of the program of each world. Without it there are k worlds for each
+            program, and world i belongs to program i // k.
+        max_ticks: a run of more ticks ends with OUT_OF_TICKS.
+        threads: how many threads share the runs.
+        statements: whether to return which statements ran.
     """
     check_count("threads", threads)
     code, which = checked_pairs(programs, worlds, which, max_ticks)
@@ -114,7 +118,7 @@ def checked_pairs(
     which: NDArray[np.int64] | None,
     max_ticks: int,
 ) -> tuple[Code, NDArray[np.int64]]:
-    """Return the compiled programs and the program of each world, refusing what cannot run."""
+    """Return the compiled programs and the program of each world; refuse what cannot run."""
     check_count("max_ticks", max_ticks)
     if max_ticks > MOST_TICKS:
         raise UnskewError(f"max_ticks is {max_ticks}; allowed are 1 to {MOST_TICKS}: give fewer")
@@ -139,10 +143,10 @@ def checked_pairs(
     return programs, np.ascontiguousarray(which, dtype=np.int64)
 
 
-def _need_array(name: str, value: object, kind: DTypeLike, wanted: str) -> None:
+def _need_array(name: str, value: object, kind: DTypeLike, content: str) -> None:
     if not isinstance(value, np.ndarray) or not np.issubdtype(value.dtype, kind):
-        found = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
-        raise UnskewError(f"{name} are {found}; give a NumPy array of {wanted}")
+        actual = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
+        raise UnskewError(f"{name} are {actual}; give a NumPy array of {content}")
 
 
 def _owners(programs: int, worlds: int) -> NDArray[np.int64]:
@@ -165,7 +169,7 @@ def run_rows(
     places: NDArray[np.int16] | None,
     statements: NDArray[np.bool_] | None,
 ) -> None:
-    """Run each world's program on a copy of it; ``places`` and ``statements`` may be None."""
+    """Run the program of each world on a copy of it. ``places``, ``statements`` may be None."""
     counters = np.empty(NESTED_REPEATS, dtype=np.int64)
     for row in range(len(worlds)):
         after[row] = worlds[row]
@@ -191,8 +195,8 @@ def neighbour(position: int, direction: int) -> int:
 
 
 @compiled_inner
-def is_clear(world: NDArray[np.uint8], cell: int, hidden: Hidden, needed: bool) -> bool:
-    """Whether one can go to a cell; outside a smaller grid a packed world has walls."""
+def is_clear(world: World, cell: int, hidden: Hidden | None, needed: bool) -> bool:
+    """Return whether Karel can go to a cell. A packed world has walls outside a smaller grid."""
     if cell < 0:
         return False
     if hidden is not None and world[cell] == UNKNOWN:
@@ -202,7 +206,7 @@ def is_clear(world: NDArray[np.uint8], cell: int, hidden: Hidden, needed: bool) 
 
 
 @compiled_inner
-def markers_at(world: NDArray[np.uint8], cell: int, hidden: Hidden, needed: bool) -> int:
+def markers_at(world: World, cell: int, hidden: Hidden | None, needed: bool) -> int:
     """Return the number of markers where Karel stands."""
     if hidden is not None and world[cell] == FREE:
         reveal_markers(world, cell, hidden, needed)
@@ -210,10 +214,8 @@ def markers_at(world: NDArray[np.uint8], cell: int, hidden: Hidden, needed: bool
 
 
 @compiled_inner
-def _holds(
-    condition: int, world: NDArray[np.uint8], position: int, facing: int, hidden: Hidden
-) -> bool:
-    """Say whether a condition holds, its negation in the highest bit."""
+def _holds(condition: int, world: World, position: int, facing: int, hidden: Hidden | None) -> bool:
+    """Return whether a condition holds. Its highest bit negates it."""
     plain = condition & 7
     if plain < 2:
         holds = (markers_at(world, position, hidden, False) > 0) == (plain == 0)
@@ -225,31 +227,37 @@ def _holds(
 
 
 @compiled_inner
+def with_branch(low: np.uint64, high: np.uint64, bit: int) -> tuple[np.uint64, np.uint64]:
+    """Return a coverage, as two numbers, with one bit more."""
+    if bit < 64:
+        return low | (np.uint64(1) << np.uint64(bit)), high
+    return low, high | (np.uint64(1) << np.uint64(bit - 64))
+
+
+@compiled_inner
 def run_one(  # noqa: PLR0915 - an interpreter is one loop
     code: NDArray[np.int64],
-    world: NDArray[np.uint8],
+    world: World,
     max_ticks: int,
     counters: NDArray[np.int64],
     coverage: NDArray[np.uint64],
     actions: NDArray[np.int32],
-    hidden: Hidden,
-    marks: Marks = None,
+    hidden: Hidden | None,
+    marks: Marks | None = None,
 ) -> tuple[int, int]:
-    """Run one program in place; return how it ended and the ticks it took.
+    """Run one program in place; return how the run ended, and its ticks.
 
-    ``hidden`` is None for a world that is known; of one that is still being drawn it decides
-    the cells when the program first looks at them (see ``hidden``). ``marks`` is None unless
-    one wants to know which statements ran.
+    ``hidden`` is None if the world is known. Otherwise the world is still being drawn, and
+    ``hidden`` decides a cell when the program first looks at it. ``marks`` notes which
+    statements ran, or is None.
     """
     position, facing = int(world[POSITION]), int(world[FACING])
     at, ticks, status = 0, 0, 0
     low, high = np.uint64(0), np.uint64(0)
     while True:
         instruction = code[at]
-        operation = instruction & 15
-        onward = (instruction >> c.NEXT) & 0xFFFF
-        number = (instruction >> c.NUMBER) & 255
-        if operation > c.TEST:  # what costs no tick, but for an iteration of a REPEAT
+        operation, number, onward, other = decoded(instruction)
+        if operation > c.TEST:  # of these, only an iteration of a REPEAT costs a tick
             if operation == c.END:
                 break
             if operation == c.SET:
@@ -259,7 +267,7 @@ def run_one(  # noqa: PLR0915 - an interpreter is one loop
             if counters[number] == 0:
                 if marks is not None:
                     marks[1][marks[0][at]] = True
-                at = instruction >> c.ELSE  # leaving a REPEAT is no iteration
+                at = other  # leaving a REPEAT is no iteration
                 continue
         if ticks == max_ticks:
             status = 4
@@ -276,12 +284,8 @@ def run_one(  # noqa: PLR0915 - an interpreter is one loop
             position = cell
         elif operation == c.TEST:
             holds = _holds((instruction >> c.DETAIL) & 15, world, position, facing, hidden)
-            bit = 2 * number + holds
-            if bit < 64:
-                low |= np.uint64(1) << np.uint64(bit)
-            else:
-                high |= np.uint64(1) << np.uint64(bit - 64)
-            at = onward if holds else instruction >> c.ELSE
+            low, high = with_branch(low, high, 2 * number + holds)
+            at = onward if holds else other
             continue
         elif operation == c.LOOP:
             counters[number] -= 1

@@ -1,9 +1,10 @@
-"""Whether a program can take every one of its branches without a crash: sought by kindly runs.
+"""Find out whether a program can take each of its branches without a crash.
 
-Every surviving program of the original dataset can, on worlds like the original's; a grammar
-alone makes many that cannot. On a kindly world an action succeeds where nothing is known yet,
-and a test goes either way, so a run seldom ends in a crash that another world would spare it,
-and a few runs find nearly every branch that can be reached. All of them are runs on real worlds.
+Every known program of the original dataset can do so on worlds like the original's. A grammar
+alone makes many programs that cannot. The search runs the program on kindly worlds. There an
+action never fails on an unknown cell, and a test may have either outcome. So a run rarely crashes
+if another world would let it go on, and a few runs find nearly every branch that can be reached.
+Every run is one that a real world allows.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.domains.karel.language import compiler as c
-from unskew.domains.karel.language.compiler import Code
-from unskew.domains.karel.running.chance import chance, uniform
+from unskew.domains.karel.language.compiler import Code, decoded
+from unskew.domains.karel.running.chance import Chance, chance, uniform
 from unskew.domains.karel.running.hidden import (
     CELLS_LEFT,
     COUNTS,
@@ -26,50 +27,59 @@ from unskew.domains.karel.running.hidden import (
     MARKED_LEFT,
     MIXED,
     OPEN_LEFT,
+    Hidden,
     forget,
     hidden_rooms,
     look,
 )
-from unskew.domains.karel.running.interpreter import MAX_TICKS, run_one
-from unskew.domains.karel.sampling.pairs import all_branches, run_room
-from unskew.domains.karel.world import CELLS, FACING, HEIGHT, POSITION, SIDE, WIDTH
+from unskew.domains.karel.sampling.pairs import RunRoom, all_branches, run_is_valid, run_room
+from unskew.domains.karel.world import CELLS, FACING, HEIGHT, POSITION, SIDE, WIDTH, World
 
 RUNS = 100
-# It is given up after 20 runs without a new branch, and 4 more for each run up to the last new
-# one: of 2,200 original programs 99 % pass, of those that cannot few cost more than 20 runs.
-PATIENCE, FOR_EACH = 20, 4
+# The search gives up after PATIENCE + PER_RUN · n runs, if run n was the last with a new branch.
+# With these numbers 99 % of 2,200 original programs pass, and few of the programs that cannot
+# pass cost more than 20 runs.
+PATIENCE, PER_RUN = 20, 4
 
 
 def coverable(rng: np.random.Generator, code: Code) -> NDArray[np.bool_]:
-    """Say of each program whether runs without a crash were found that take every branch."""
-    found = np.zeros(len(code), dtype=np.bool_)
-    _coverable_rows(chance(rng), code.instructions, code.tests, found)
-    return found
+    """Return for each program whether valid runs were found that take every branch."""
+    passes = np.zeros(len(code), dtype=np.bool_)
+    _coverable_rows(chance(rng), code.instructions, code.tests, passes)
+    return passes
 
 
 @compiled
 def _coverable_rows(
-    state: NDArray[np.uint64],
+    state: Chance,
     code: NDArray[np.int64],
     tests: NDArray[np.int64],
-    found: NDArray[np.bool_],
+    passes: NDArray[np.bool_],
 ) -> None:
     before, world, left = hidden_rooms(1)
     room = run_room()
     for row in range(len(code)):
-        found[row] = is_coverable(state, code[row], tests[row], world[0], before[0], left[0], room)
+        hidden = (state, left[0], before[0])
+        passes[row] = is_coverable(code[row], tests[row], world[0], hidden, room)
+
+
+@compiled_inner
+def _size(code: NDArray[np.int64]) -> int:
+    """Return the number of instructions before END."""
+    size = 0
+    while code[size] & 15 != c.END:
+        size += 1
+    return size
 
 
 @compiled_inner
 def can_leave_loops(code: NDArray[np.int64]) -> bool:
-    """Whether the body of every WHILE has something in it that can change its condition."""
-    size = 0
-    while code[size] & 15 != c.END:
-        size += 1
+    """Return whether the body of every WHILE has an action that can change its condition."""
+    size = _size(code)
     for head in range(size):
         if code[head] & 15 != c.TEST:
             continue
-        end = size - 1  # the last jump back to it, past all that is in its body
+        end = size - 1  # becomes the last jump back to the test: the end of the body
         while end > head and not _jumps_to(code[end], head):
             end -= 1
         if end > head and not _can_change(code, head, end):
@@ -79,12 +89,13 @@ def can_leave_loops(code: NDArray[np.int64]) -> bool:
 
 @compiled_inner
 def _jumps_to(instruction: int, head: int) -> bool:
-    return instruction & 15 == c.JUMP and (instruction >> c.NEXT) & 0xFFFF == head
+    operation, _, onward, _ = decoded(instruction)
+    return operation == c.JUMP and onward == head
 
 
 @compiled_inner
 def _can_change(code: NDArray[np.int64], head: int, end: int) -> bool:
-    """Whether the instructions of a loop can make its condition fail."""
+    """Return whether an instruction in the body of a loop can make its condition fail."""
     condition = (code[head] >> c.DETAIL) & 7
     present = (condition == 0) != ((code[head] >> c.DETAIL) & c.NEGATED != 0)
     for at in range(head + 1, end):
@@ -100,15 +111,14 @@ def _can_change(code: NDArray[np.int64], head: int, end: int) -> bool:
 
 @compiled_inner
 def can_act_everywhere(code: NDArray[np.int64], acts: NDArray[np.uint8]) -> bool:
-    """Whether every branch lies on a way that has a move and a marker action on it.
+    """Return whether every branch lies on a path with a move and a marker action.
 
-    A quick look at the instructions alone, before any run. ``acts`` is room: for what has been
-    done on the ways to each instruction, and for what suffices there to have done both at the
-    end, each a bit for nothing, a move, a marker action, both.
+    This is a quick look at the instructions, before any run. ``acts`` is room for two rows with
+    a set for each instruction. The first row holds what the paths to the instruction have done.
+    The second row holds what must be done before it, so that the rest of some path does what is
+    missing. A set has a bit for each of nothing, a move, a marker action, and both.
     """
-    size = 0
-    while code[size] & 15 != c.END:
-        size += 1
+    size = _size(code)
     acts[:, : size + 1] = 0
     acts[0, 0], acts[1, size] = 1, 8
     changed = True
@@ -119,10 +129,9 @@ def can_act_everywhere(code: NDArray[np.int64], acts: NDArray[np.uint8]) -> bool
         for at in range(size - 1, -1, -1):
             changed |= _pass_back(code[at], acts, at)
     for at in range(size):
-        instruction = code[at]
-        if instruction & 15 == c.TEST:
+        operation, _, onward, other = decoded(code[at])
+        if operation == c.TEST:
             done = acts[0, at]
-            onward, other = (instruction >> c.NEXT) & 0xFFFF, instruction >> c.ELSE
             if not done & acts[1, onward] or not done & acts[1, other]:
                 return False
     return bool(acts[0, size] & 8)
@@ -130,7 +139,7 @@ def can_act_everywhere(code: NDArray[np.int64], acts: NDArray[np.uint8]) -> bool
 
 @compiled_inner
 def _after(operation: int, done: int) -> int:
-    """Return what has been done after an action, bits for nothing, a move, a marker, both."""
+    """Return the set of what was done after an operation, from the set before it."""
     if operation == c.MOVE:
         return ((done & 1) << 1) | (done & 2) | ((done & 4) << 1) | (done & 8)
     if operation in (c.PICK, c.PUT):
@@ -140,15 +149,14 @@ def _after(operation: int, done: int) -> int:
 
 @compiled_inner
 def _pass_on(instruction: int, acts: NDArray[np.uint8], at: int) -> bool:
-    onward = (instruction >> c.NEXT) & 0xFFFF
-    operation = instruction & 15
+    """Pass what was done to the instructions that follow; return whether a set changed."""
+    operation, _, onward, other = decoded(instruction)
     if operation == c.JUMP:
         return False
     done = _after(operation, int(acts[0, at]))
     changed = acts[0, onward] | done != acts[0, onward]
     acts[0, onward] |= done
     if operation in (c.TEST, c.LOOP):
-        other = instruction >> c.ELSE
         changed |= acts[0, other] | done != acts[0, other]
         acts[0, other] |= done
     return bool(changed)
@@ -156,13 +164,14 @@ def _pass_on(instruction: int, acts: NDArray[np.uint8], at: int) -> bool:
 
 @compiled_inner
 def _pass_back(instruction: int, acts: NDArray[np.uint8], at: int) -> bool:
-    operation = instruction & 15
+    """Work out what must be done before an instruction; return whether the set changed."""
+    operation, _, onward, other = decoded(instruction)
     if operation == c.JUMP:
         return False
     enough = 0
-    later = int(acts[1, (instruction >> c.NEXT) & 0xFFFF])
+    later = int(acts[1, onward])
     if operation in (c.TEST, c.LOOP):
-        later |= int(acts[1, instruction >> c.ELSE])
+        later |= int(acts[1, other])
     for done in range(4):
         if _after(operation, 1 << done) & later:
             enough |= 1 << done
@@ -173,57 +182,37 @@ def _pass_back(instruction: int, acts: NDArray[np.uint8], at: int) -> bool:
 
 @compiled_inner
 def is_coverable(
-    state: NDArray[np.uint64],
-    code: NDArray[np.int64],
-    tests: int,
-    world: NDArray[np.uint8],
-    before: NDArray[np.uint8],
-    left: NDArray[np.int64],
-    room: tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]],
+    code: NDArray[np.int64], tests: int, world: World, hidden: Hidden, room: RunRoom
 ) -> bool:
-    """Say of one program whether valid runs were found that take every branch.
-
-    Valid as in the original dataset: no crash, at least one move and one marker action.
-    """
+    """Return whether valid runs of a program were found that together take every branch."""
     low, high = all_branches(tests)
     seen_low, seen_high = np.uint64(0), np.uint64(0)
-    counters, coverage, actions = room
+    coverage = room[1]
     last = 0
     for run in range(1, RUNS + 1):
-        _start_kindly(state, world, left, before)
-        actions[:] = 0
-        hidden = (state, left, before)
-        ended, _ = run_one(code, world, MAX_TICKS, counters, coverage, actions, hidden)
-        if ended == 0 and actions[0] > 0 and actions[3] + actions[4] > 0:
+        _start_kindly(world, hidden)
+        if run_is_valid(code, world, hidden, room, True):
             if seen_low | coverage[0] != seen_low or seen_high | coverage[1] != seen_high:
                 last = run
             seen_low |= coverage[0]
             seen_high |= coverage[1]
             if seen_low == low and seen_high == high:
                 return True
-        if run >= PATIENCE + FOR_EACH * last:
+        if run >= PATIENCE + PER_RUN * last:
             return False
     return False
 
 
 @compiled_inner
-def _start_kindly(
-    state: NDArray[np.uint64],
-    world: NDArray[np.uint8],
-    left: NDArray[np.int64],
-    before: NDArray[np.uint8],
-) -> None:
-    """Begin a large world in which half of what is not needed is free, and half marked."""
-    forget(world, left, before)
+def _start_kindly(world: World, hidden: Hidden) -> None:
+    """Begin a large kindly world: cells that are only tested are free or marked half the time."""
+    state, left, _ = hidden
+    forget(world, hidden)
     pose = int(uniform(state) * (4 * CELLS))
     world[HEIGHT], world[WIDTH] = SIDE, SIDE
     world[FACING], world[POSITION] = pose & 3, pose >> 2
-    half = 1 << 30  # so many that a few revealed ones do not matter
-    left[CELLS_LEFT], left[FREE_LEFT], left[OPEN_LEFT], left[MARKED_LEFT] = (
-        2 * half,
-        half,
-        2 * half,
-        half,
-    )
+    half = 1 << 30  # so many cells that a few revealed ones do not matter
+    left[CELLS_LEFT], left[FREE_LEFT] = 2 * half, half
+    left[OPEN_LEFT], left[MARKED_LEFT] = 2 * half, half
     left[COUNTS], left[KIND] = MIXED if pose & 4 else EVEN, KINDLY
-    look(world, pose >> 2, FREE, left, before)
+    look(world, pose >> 2, FREE, hidden)

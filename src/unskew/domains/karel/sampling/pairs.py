@@ -1,10 +1,11 @@
-"""Worlds for programs: drawn until they are valid, without paying for what is thrown away.
+"""Draw worlds for programs until they are valid, at a low cost for the worlds thrown away.
 
-The paper draws five worlds, and all five again if the program crashes on one or some branch is
-taken on none (section 4.2). Given that none crashes the five are independent, so each may be
-drawn until it does not crash: the same distribution for a fraction of the draws. Only coverage
-is a property of the five. Each world is drawn while the program looks at it (``hidden``), and
-what the program does before its first test is checked before it is run (``prefix``).
+The paper draws five worlds. It draws all five again if the program crashes on one of them, or
+if none of them takes some branch (section 4.2). If no run crashes, the five are independent. So
+each world may be drawn until its run does not crash: the distribution is the same, for a
+fraction of the draws. Only coverage is a property of all five. Each world is drawn while the
+program looks at it (``hidden``), and what the program does before its first test is checked
+before the run (``prefix``).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.domains.karel.language.compiler import Code
-from unskew.domains.karel.running.chance import chance, two_below, uniform
+from unskew.domains.karel.running.chance import Chance, chance, two_below, uniform
 from unskew.domains.karel.running.hidden import (
     CELLS_LEFT,
     COUNTS,
@@ -29,6 +30,8 @@ from unskew.domains.karel.running.hidden import (
     MIXED,
     OPEN_LEFT,
     STATE,
+    Hidden,
+    Left,
     clear,
     counts_of_world,
     forget,
@@ -36,7 +39,12 @@ from unskew.domains.karel.running.hidden import (
     reveal_all,
     reveal_cell,
 )
-from unskew.domains.karel.running.interpreter import MAX_TICKS, NESTED_REPEATS, run_one
+from unskew.domains.karel.running.interpreter import (
+    MAX_TICKS,
+    NESTED_REPEATS,
+    run_one,
+    with_branch,
+)
 from unskew.domains.karel.sampling.prefix import SIZE, lets_begin, read_prefix
 from unskew.domains.karel.sampling.worlds import (
     CORNER,
@@ -48,24 +56,36 @@ from unskew.domains.karel.sampling.worlds import (
     original_numbers,
     original_size,
 )
-from unskew.domains.karel.world import BYTES, FACING, HEIGHT, POSITION, SIDE, SMALLEST, WALL, WIDTH
+from unskew.domains.karel.world import (
+    BYTES,
+    FACING,
+    HEIGHT,
+    POSITION,
+    SIDE,
+    SMALLEST,
+    WALL,
+    WIDTH,
+    World,
+)
 
-# Worlds were found; the program crashes in all there are; no valid one was found; too few were;
-# there were enough, but some branch was taken in none of a set.
+# The status of a program: its worlds were found; it crashes in every world; no valid world was
+# found; too few were found; enough were found, but no set of them takes every branch.
 MADE, CRASHES, NONE, FEW, UNCOVERED = range(5)
-# Of 2,200 original programs 99 % find six valid worlds like the original's in so many draws,
-# the first of them in so many.
+# For 99 % of 2,200 original programs, ORIGINAL_BUDGET draws of worlds like the original's give six
+# valid worlds, and ORIGINAL_FIRST draws give the first of them.
 ORIGINAL_BUDGET, ORIGINAL_FIRST = 1000, 250
-AT_ONCE = 20_000_000  # draws of one call, four seconds: Ctrl-C has to wait for its end
+DRAWS_PER_CALL = 20_000_000  # four seconds: Ctrl-C waits until the call ends
 
-# Which worlds: their kind and, of narrow ones, r_wall, r_marker and how markers are counted.
-Worlds: TypeAlias = "tuple[int, float, float, int]"
+# Which worlds: their kind, r_wall and r_marker of narrow worlds, and how markers are counted.
+Worlds: TypeAlias = tuple[int, float, float, int]
+# The arrays that a run needs: counters, coverage, executed actions.
+RunRoom: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]]
 ORIGINAL = (ORIGINAL_WORLDS, 0.0, 0.0, MIXED)
 
 
 @compiled
-def run_room() -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]]:
-    """Make room for runs."""
+def run_room() -> RunRoom:
+    """Make the arrays that a run needs."""
     return (
         np.empty(NESTED_REPEATS, dtype=np.int64),
         np.zeros(2, dtype=np.uint64),
@@ -74,20 +94,15 @@ def run_room() -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]
 
 
 @compiled_inner
-def start_hidden(
-    state: NDArray[np.uint64],
-    worlds: tuple[int, float, float, int],
-    world: NDArray[np.uint8],
-    left: NDArray[np.int64],
-    before: NDArray[np.uint8],
-) -> None:
-    """Begin a world of which only its size, how many walls and markers, and Karel are known.
+def start_hidden(worlds: Worlds, world: World, hidden: Hidden) -> None:
+    """Begin a hidden world: draw its size, its numbers of walls and markers, and Karel's cell.
 
-    A uniform world's cells are walls with a probability that is itself uniform, so the number
-    of walls is uniform too, and likewise the number of cells with markers among the free ones.
+    In a uniform world each cell is a wall with a probability that is itself uniform. So the
+    number of walls is uniform too. The same holds for the free cells with markers.
     """
+    state, left, before = hidden
     kind, r_wall, r_marker, counts = worlds
-    forget(world, left, before)
+    forget(world, hidden)
     smallest = NARROW_SMALLEST if kind == NARROW_WORLDS else SMALLEST
     sizes = SIDE + 1 - smallest
     while True:
@@ -113,19 +128,15 @@ def start_hidden(
         left[COUNTS] = MIXED
     world[HEIGHT], world[WIDTH] = height, width
     world[FACING] = int(uniform(state) * 4)
-    _place_karel(kind, (state, left, before), world)
+    _place_karel(kind, world, hidden)
     for byte in range(HEIGHT, BYTES):
         before[byte] = world[byte]
 
 
 @compiled_inner
-def _place_karel(
-    kind: int,
-    hidden: tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint8]],
-    world: NDArray[np.uint8],
-) -> None:
-    """Put Karel on a free cell: any cell, since the free ones are a random choice of all."""
-    state, left, before = hidden
+def _place_karel(kind: int, world: World, hidden: Hidden) -> None:
+    """Put Karel on a free cell: on any cell, as the free cells are a random choice of all."""
+    state, left, _ = hidden
     if kind == ORIGINAL_WORLDS and uniform(state) < CORNER:
         reveal_cell(world, 0, hidden, False)
         if world[0] == FREE:
@@ -138,14 +149,14 @@ def _place_karel(
         if world[place] != WALL:
             break
     world[POSITION] = place
-    look(world, place, FREE, left, before)
+    look(world, place, FREE, hidden)
     left[CELLS_LEFT] -= 1
     left[FREE_LEFT] -= 1
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Worlds of programs: (n, k, 260) before and after, the status of each program, its draws."""
+    """Worlds before and after, (n, k, 260), and of each program its status and its draws."""
 
     inputs: NDArray[np.uint8]
     outputs: NDArray[np.uint8]
@@ -156,16 +167,16 @@ class Pairs:
 def draw_pairs(
     rng: np.random.Generator, code: Code, worlds: Worlds, k: int, shown: int, budget: int
 ) -> Pairs:
-    """Draw k worlds for each program, from at most ``budget``.
+    """Draw k worlds for each program, in at most ``budget`` draws.
 
-    Each world like the original's must see a move and a marker action. The first ``shown``
-    together must take every branch, where that is not 0. A program whose worlds are not found
-    gets a status instead, and zeros.
+    If the worlds are like the original's, each run must move and handle a marker. If ``shown``
+    is not 0, the first ``shown`` worlds together must take every branch. A program without worlds
+    gets a status other than MADE, and zeros.
     """
     n = len(code)
     inputs, outputs = np.empty((n, k, BYTES), np.uint8), np.empty((n, k, BYTES), np.uint8)
     made = Pairs(inputs, outputs, np.empty(n, np.uint8), np.empty(n, np.int64))
-    state, step = chance(rng), max(1, AT_ONCE // budget)
+    state, step = chance(rng), max(1, DRAWS_PER_CALL // budget)
     for start in range(0, n, step):
         rows = slice(start, start + step)
         _draw_rows(
@@ -177,10 +188,10 @@ def draw_pairs(
 
 @compiled
 def _draw_rows(
-    state: NDArray[np.uint64],
+    state: Chance,
     code: NDArray[np.int64],
     tests: NDArray[np.int64],
-    worlds: tuple[int, float, float, int],
+    worlds: Worlds,
     shown: int,
     budget: int,
     inputs: NDArray[np.uint8],
@@ -209,22 +220,22 @@ def _draw_rows(
 
 @compiled_inner
 def draw_set(
-    state: NDArray[np.uint64],
+    state: Chance,
     code: NDArray[np.int64],
     tests: int,
-    worlds: tuple[int, float, float, int],
+    worlds: Worlds,
     shown: int,
     budget: int,
     first: int,
-    before: NDArray[np.uint8],
-    after: NDArray[np.uint8],
-    left: NDArray[np.int64],
+    before: World,
+    after: World,
+    left: Left,
     prefix: NDArray[np.int64],
-    room: tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]],
+    room: RunRoom,
 ) -> tuple[int, int]:
-    """Draw the worlds of one program; return its status and how many were drawn.
+    """Draw the worlds of one program; return its status and the number of draws.
 
-    The first world must be found in ``first`` draws, all of them in ``budget``.
+    The first world must be found in ``first`` draws, all worlds in ``budget`` draws.
     """
     low, high = all_branches(tests)
     coverage = room[1]
@@ -234,7 +245,8 @@ def draw_set(
         covered = True
         for j in range(len(before)):
             most = min(budget - tries, first) if j == 0 else budget - tries
-            used = draw_valid(state, code, worlds, most, before[j], after[j], left[j], prefix, room)
+            hidden = (state, left[j], before[j])
+            used = draw_valid(code, worlds, most, after[j], hidden, prefix, room)
             tries += abs(used)
             if used <= 0:
                 return (UNCOVERED if sets > 0 else NONE if j == 0 else FEW), tries
@@ -251,30 +263,36 @@ def draw_set(
 
 @compiled_inner
 def draw_valid(
-    state: NDArray[np.uint64],
     code: NDArray[np.int64],
-    worlds: tuple[int, float, float, int],
+    worlds: Worlds,
     budget: int,
-    before: NDArray[np.uint8],
-    after: NDArray[np.uint8],
-    left: NDArray[np.int64],
+    world: World,
+    hidden: Hidden,
     prefix: NDArray[np.int64],
-    room: tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]],
+    room: RunRoom,
 ) -> int:
-    """Draw worlds until one is valid; return how many, negated where none was within budget."""
-    counters, coverage, actions = room
+    """Draw worlds until one is valid; return the number of draws, negated if none is valid."""
     for used in range(1, budget + 1):
-        start_hidden(state, worlds, after, left, before)
-        if not lets_begin(prefix, after, (state, left, before)):
-            continue
-        actions[:] = 0
-        ended, _ = run_one(
-            code, after, MAX_TICKS, counters, coverage, actions, (state, left, before)
-        )
-        does = worlds[0] != ORIGINAL_WORLDS or (actions[0] > 0 and actions[3] + actions[4] > 0)
-        if ended == 0 and does:
+        start_hidden(worlds, world, hidden)
+        if lets_begin(prefix, world, hidden) and run_is_valid(
+            code, world, hidden, room, worlds[0] == ORIGINAL_WORLDS
+        ):
             return used
     return -max(budget, 0)
+
+
+@compiled_inner
+def run_is_valid(
+    code: NDArray[np.int64], world: World, hidden: Hidden, room: RunRoom, must_act: bool
+) -> bool:
+    """Run a program on a hidden world, and return whether the run is valid.
+
+    A valid run does not crash. If it ``must_act``, it also moves and handles a marker.
+    """
+    counters, coverage, actions = room
+    actions[:] = 0
+    ended, _ = run_one(code, world, MAX_TICKS, counters, coverage, actions, hidden)
+    return ended == 0 and (not must_act or (actions[0] > 0 and actions[3] + actions[4] > 0))
 
 
 @compiled_inner
@@ -282,10 +300,7 @@ def all_branches(tests: int) -> tuple[np.uint64, np.uint64]:
     """Return the coverage in which every test has had both outcomes."""
     low, high = np.uint64(0), np.uint64(0)
     for bit in range(2 * tests):
-        if bit < 64:
-            low |= np.uint64(1) << np.uint64(bit)
-        else:
-            high |= np.uint64(1) << np.uint64(bit - 64)
+        low, high = with_branch(low, high, bit)
     return low, high
 
 
@@ -294,7 +309,7 @@ def pick_pairs(
 ) -> Pairs:
     """Pick k different worlds of a pool for each program on which it does not crash (section 4.3).
 
-    Each is any of the pool that is left, however many were looked at before.
+    Each pick is a random world among those of the pool that were not tried for the program.
     """
     n = len(code)
     inputs, outputs = np.zeros((n, k, BYTES), np.uint8), np.zeros((n, k, BYTES), np.uint8)
@@ -308,7 +323,7 @@ def pick_pairs(
 
 @compiled
 def _pick_rows(
-    state: NDArray[np.uint64],
+    state: Chance,
     code: NDArray[np.int64],
     pool: NDArray[np.uint8],
     budget: int,
@@ -321,20 +336,20 @@ def _pick_rows(
     world = np.empty(BYTES, dtype=np.uint8)
     order = np.arange(len(pool))
     for row in range(len(code)):
-        found = 0
-        while found < inputs.shape[1] and tries[row] < min(budget, len(pool)):
-            # A shuffle of the pool, as far as it is needed; it goes on from any order.
+        picked = 0
+        while picked < inputs.shape[1] and tries[row] < min(budget, len(pool)):
+            # One step of a shuffle of the pool. A shuffle may begin from any order.
             at = tries[row]
             other = at + int(uniform(state) * (len(pool) - at))
             order[at], order[other] = order[other], order[at]
-            picked = order[at]
+            candidate = order[at]
             tries[row] += 1
-            world[:] = pool[picked]
+            world[:] = pool[candidate]
             ended, _ = run_one(code[row], world, MAX_TICKS, counters, coverage, actions, None)
             if ended == 0:
-                inputs[row, found] = pool[picked]
-                outputs[row, found] = world
-                found += 1
-        status[row] = MADE if found == inputs.shape[1] else FEW if found > 0 else NONE
+                inputs[row, picked] = pool[candidate]
+                outputs[row, picked] = world
+                picked += 1
+        status[row] = MADE if picked == inputs.shape[1] else FEW if picked > 0 else NONE
         if status[row] != MADE:
             inputs[row], outputs[row] = 0, 0

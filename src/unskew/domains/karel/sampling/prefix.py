@@ -1,8 +1,8 @@
-"""What a program does before its first test, whatever the world: which worlds that rules out.
+"""Rule out worlds in which a program crashes before its first test, without a run.
 
-Until its first test a program does the same on every world: it goes through certain cells, seen
-from where it starts, picks and puts so many markers there. A world that has no room for that,
-a wall in the way or too few or too many markers ends in a crash, so it need not be run. Most
+Before its first test a program does the same in every world. Relative to its start, it goes
+through the same cells and picks and puts the same numbers of markers there. It crashes if the
+world has no room for that, a wall in the way, or too few or too many markers on a cell. Most
 worlds that are thrown away are thrown away here.
 """
 
@@ -13,14 +13,24 @@ from numpy.typing import NDArray
 
 from unskew.core.compiled import compiled_inner
 from unskew.domains.karel.language import compiler as c
-from unskew.domains.karel.running.hidden import FREE, UNKNOWN, reveal_cell, reveal_markers
-from unskew.domains.karel.world import FACING, HEIGHT, MAX_MARKERS, POSITION, SIDE, WALL, WIDTH
+from unskew.domains.karel.language.compiler import decoded
+from unskew.domains.karel.running.hidden import FREE, UNKNOWN, Hidden, reveal_cell, reveal_markers
+from unskew.domains.karel.world import (
+    FACING,
+    HEIGHT,
+    MAX_MARKERS,
+    POSITION,
+    SIDE,
+    WALL,
+    WIDTH,
+    World,
+)
 
-MOST_CELLS, MOST_TICKS = 32, 100  # the rest of a longer one is left to the run
-# How far it goes from where it starts, forward and to the right, and the cells it goes through.
+MOST_CELLS, MOST_TICKS = 32, 100  # the run itself checks the rest of a longer prefix
+# A prefix: how far it goes from the start, forward and to the right, and its number of cells.
 FORWARD_LOW, FORWARD_HIGH, RIGHT_LOW, RIGHT_HIGH, GOES_THROUGH, FIRST = range(6)
-# Of each cell: where it is, the fewest and the most markers it may hold at first, and how many
-# more or fewer the program leaves there.
+# Of each cell: its place relative to the start, the fewest and the most markers that may lie there
+# at first, and how the program has changed their number.
 FORWARD, RIGHT, FEWEST, MOST, CHANGE, FIELDS = range(6)
 SIZE = FIRST + FIELDS * MOST_CELLS
 
@@ -29,16 +39,14 @@ SIZE = FIRST + FIELDS * MOST_CELLS
 def read_prefix(
     code: NDArray[np.int64], prefix: NDArray[np.int64], counters: NDArray[np.int64]
 ) -> bool:
-    """Read what a program does before its first test; say whether a world can let it."""
+    """Read what a program does before its first test; return whether some world allows it."""
     prefix[:] = 0
     forward, right, turned = 0, 0, 0
     cell = _cell_at(prefix, 0, 0)
     at, ticks = 0, 0
     while ticks < MOST_TICKS:
         instruction = code[at]
-        operation = instruction & 15
-        number = (instruction >> c.NUMBER) & 255
-        at = (instruction >> c.NEXT) & 0xFFFF
+        operation, number, at, other = decoded(instruction)
         if operation in (c.TEST, c.END):
             break
         if operation == c.SET:
@@ -46,7 +54,7 @@ def read_prefix(
             continue
         if operation == c.LOOP:
             if counters[number] == 0:
-                at = instruction >> c.ELSE
+                at = other
                 continue
             counters[number] -= 1
         elif operation == c.MOVE:
@@ -67,7 +75,7 @@ def read_prefix(
 
 @compiled_inner
 def _cell_at(prefix: NDArray[np.int64], forward: int, right: int) -> int:
-    """Return where in ``prefix`` a cell stands, a new one at the end; −1 where it is full."""
+    """Return the place of a cell in ``prefix``, and add a new cell; −1 if there is no room."""
     for i in range(prefix[GOES_THROUGH]):
         at = FIRST + FIELDS * i
         if prefix[at + FORWARD] == forward and prefix[at + RIGHT] == right:
@@ -86,7 +94,7 @@ def _cell_at(prefix: NDArray[np.int64], forward: int, right: int) -> int:
 
 @compiled_inner
 def _change(cell: NDArray[np.int64], change: int) -> None:
-    """Pick a marker from a cell, or put one there."""
+    """Note that the program picks a marker from a cell (−1) or puts one there (1)."""
     cell[CHANGE] += change
     cell[FEWEST] = max(cell[FEWEST], -cell[CHANGE])
     cell[MOST] = min(cell[MOST], MAX_MARKERS - cell[CHANGE])
@@ -94,7 +102,7 @@ def _change(cell: NDArray[np.int64], change: int) -> None:
 
 @compiled_inner
 def _is_possible(prefix: NDArray[np.int64]) -> bool:
-    """Whether it fits into the largest world, and every cell can hold what is needed."""
+    """Return whether the cells fit into the largest world, and can hold the needed markers."""
     if prefix[FORWARD_HIGH] - prefix[FORWARD_LOW] >= SIDE:
         return False
     if prefix[RIGHT_HIGH] - prefix[RIGHT_LOW] >= SIDE:
@@ -107,20 +115,14 @@ def _is_possible(prefix: NDArray[np.int64]) -> bool:
 
 
 @compiled_inner
-def lets_begin(
-    prefix: NDArray[np.int64],
-    world: NDArray[np.uint8],
-    hidden: tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint8]],
-) -> bool:
-    """Whether a world lets the program get to its first test; decide what that looks at."""
+def lets_begin(prefix: NDArray[np.int64], world: World, hidden: Hidden) -> bool:
+    """Return whether the program gets to its first test; decide the cells on its way."""
     height, width = int(world[HEIGHT]), int(world[WIDTH])
     place, facing = int(world[POSITION]), int(world[FACING])
     row, column = place >> 4, place & 15
     # A step forward and a step to the right, in rows and columns.
-    ahead_row, ahead_column = (
-        int(facing == 0) - int(facing == 2),
-        int(facing == 1) - int(facing == 3),
-    )
+    ahead_row = int(facing == 0) - int(facing == 2)
+    ahead_column = int(facing == 1) - int(facing == 3)
     right_row, right_column = -ahead_column, ahead_row
     near_row = row + prefix[FORWARD_LOW] * ahead_row + prefix[RIGHT_LOW] * right_row
     far_row = row + prefix[FORWARD_HIGH] * ahead_row + prefix[RIGHT_HIGH] * right_row

@@ -1,8 +1,8 @@
-"""Programs like the original dataset's, alone or with their worlds, compiled.
+"""Draw programs like the original dataset's, alone or with their worlds, compiled.
 
-What the grammar draws is kept with a probability by length, number of actions, constructs,
-nesting and statements, so that these histograms are the original's; and only if it is like what
-survived of the original in two more ways: some valid run takes each of its branches, and six
+A program that the grammar draws is kept with a probability that depends on its length, actions,
+constructs, nesting and statements, so that their histograms are the original's. It must also be
+like the known original programs in two more ways: valid runs take each of its branches, and six
 valid worlds are found for it.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.domains.karel.language.compiler import TESTS, compile_row
 from unskew.domains.karel.measures import INSIDE, MOST_DEEP, PROGRAM_FACTS, count_program
-from unskew.domains.karel.running.chance import chance, uniform
+from unskew.domains.karel.running.chance import Chance, chance, uniform
 from unskew.domains.karel.running.hidden import LOOKED, UNKNOWN, clear, hidden_rooms, reveal_all
 from unskew.domains.karel.sampling import grammar as g
 from unskew.domains.karel.sampling.coverable import (
@@ -41,13 +41,13 @@ from unskew.domains.karel.world import BYTES
 
 # Why a program is dropped.
 BREAKS_RULE, TOO_COMMON, NOT_COVERABLE, NO_WORLD, FEW_WORLDS, REASONS = range(6)
-WORLDS = 6  # of a program in the original dataset
+WORLDS = 6  # worlds of a program in the original dataset
 MOST_TRIES = 1 << 40
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Programs with worlds before and after, (n, k, 260), the draws of each, what was dropped."""
+    """Programs with their worlds before and after (n, k, 260), their draws, and the drops."""
 
     programs: NDArray[np.uint8]
     inputs: NDArray[np.uint8]
@@ -59,7 +59,7 @@ class Examples:
 def original_programs(
     rng: np.random.Generator, n: int, grammar: Grammar | None = None, inside: int = 0
 ) -> tuple[NDArray[np.uint8], int]:
-    """Draw ``n`` programs as rows of token ids; also return how many were drawn for them."""
+    """Return ``n`` programs as rows of token ids, and how many programs were drawn for them."""
     made = original_examples(rng, n, 0, grammar, inside)
     return made.programs, n + int(made.dropped.sum())
 
@@ -69,8 +69,8 @@ def original_examples(
 ) -> Examples:
     """Draw ``n`` programs with k worlds each, valid as in the original dataset.
 
-    Whatever k is, the programs are those for which six worlds are found. ``inside`` has the bits
-    of the pairs of constructs that they must have (``measures.INSIDE``).
+    For every k, a program is kept only if six worlds are found for it. ``inside`` has the bits
+    of the pairs of constructs that a program must have (``measures.INSIDE``).
     """
     chosen = grammar or g.original_grammar()
     tables = tuple(getattr(chosen, field.name) for field in fields(chosen))
@@ -90,7 +90,7 @@ def original_examples(
 
 @compiled
 def _sample(
-    state: NDArray[np.uint64],
+    state: Chance,
     grammar: tuple[Any, ...],
     inside: int,
     programs: NDArray[np.uint8],
@@ -99,7 +99,7 @@ def _sample(
     tries: NDArray[np.int64],
     dropped: NDArray[np.int64],
 ) -> None:
-    """Draw programs, and their worlds where there is room for any; count what is dropped."""
+    """Draw programs, and their worlds if k is not 0; count the dropped programs."""
     n, k = len(programs), inputs.shape[1]
     program = np.zeros(g.ROOM, dtype=np.uint8)
     blocks, weights = np.zeros((MAX_DEPTH + 2, 6), dtype=np.int64), np.empty(8)
@@ -112,6 +112,7 @@ def _sample(
     acts = np.zeros((2, g.ROOM + 1), dtype=np.uint8)
     before, after, left = hidden_rooms(max(k, WORLDS))
     cover_before, cover_after, cover_left = hidden_rooms(1)
+    cover_hidden = (state, cover_left[0], cover_before[0])
     room = run_room()
     row = 0
     while row < n:
@@ -132,9 +133,7 @@ def _sample(
             read_prefix(code, prefix, room[0])
             and can_leave_loops(code)
             and can_act_everywhere(code, acts)
-            and is_coverable(
-                state, code, now[TESTS], cover_after[0], cover_before[0], cover_left[0], room
-            )
+            and is_coverable(code, now[TESTS], cover_after[0], cover_hidden, room)
         ):
             dropped[NOT_COVERABLE, nesting, tens] += 1
             continue
@@ -147,10 +146,9 @@ def _sample(
         if status != MADE:
             dropped[NO_WORLD if status == NONE else FEW_WORLDS, nesting, tens] += 1
             continue
-        for j in range(WORLDS, k):  # found for certain: six were, in so few draws
-            tries[row] += draw_valid(
-                state, code, ORIGINAL, MOST_TRIES, before[j], after[j], left[j], prefix, room
-            )
+        for j in range(WORLDS, k):  # these are found: six worlds took few draws
+            hidden = (state, left[j], before[j])
+            tries[row] += draw_valid(code, ORIGINAL, MOST_TRIES, after[j], hidden, prefix, room)
         for j in range(k):
             reveal_all(after[j], (state, left[j], before[j]))
             left[j, LOOKED] = 0
@@ -163,7 +161,7 @@ def _sample(
 
 @compiled_inner
 def _weight(grammar: tuple[Any, ...], facts: NDArray[np.int64]) -> float:
-    """Return how much a program of these counts is wanted."""
+    """Return the weight of a program with these counts."""
     by_length, by_actions, by_constructs, by_nesting, by_statements = grammar[6:11]
     weight: float = by_length[facts[g.LENGTH]] * by_actions[facts[g.ACTIONS]]
     weight *= by_constructs[facts[g.CONSTRUCTS]] * by_nesting[facts[g.NESTING]]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.compiled import compiled, compiled_inner
-from unskew.domains.karel.running.chance import chance, uniform
+from unskew.domains.karel.running.chance import Chance, chance, uniform
 from unskew.domains.karel.running.hidden import MIXED, counts_of_world, draw_count
 from unskew.domains.karel.world import (
     BYTES,
@@ -18,34 +18,20 @@ from unskew.domains.karel.world import (
     SMALLEST,
     WALL,
     WIDTH,
+    World,
 )
 
 ORIGINAL_WORLDS, UNIFORM_WORLDS, NARROW_WORLDS = range(3)
 NARROW_SMALLEST = 10
 
-# Worlds like the original's, before a program is run on them, chosen such that the valid ones
-# have the figures that are known of 307 original ones (docs/karel.md, tests). How often Karel
-# starts in the corner, how often there is no wall and no marker:
+# The distribution of worlds like the original's, before a program is run on them. It was chosen so
+# that the valid worlds have the known figures of 307 original worlds (docs/karel.md, tests).
+# The shares of worlds in which Karel starts in the corner, without walls, and without markers:
 CORNER, NO_WALLS, NO_MARKERS = 0.28, 0.315, 0.172
-SIZES_ORIGINAL = np.array(
-    [
-        1.289,
-        1.139,
-        1.087,
-        1.071,
-        1.035,
-        0.991,
-        0.963,
-        0.979,
-        0.959,
-        0.926,
-        0.931,
-        0.923,
-        0.914,
-        0.894,
-        0.899,
-    ]
-)
+SIZES_ORIGINAL = np.array([
+    1.289, 1.139, 1.087, 1.071, 1.035, 0.991, 0.963, 0.979, 0.959, 0.926, 0.931, 0.923, 0.914,
+    0.894, 0.899,
+])  # fmt: skip
 _CHANCES = np.array([0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 1])
 _WALLS = np.array([0.03, 0.05, 0.071, 0.1, 0.139, 0.19, 0.3, 0.54])
 _MARKED_CHANCES = np.array([0, 0.1, 0.25, 0.5, 0.8, 0.93, 0.97, 0.991, 1])
@@ -54,7 +40,7 @@ _STEPS = 64
 
 
 def _by_chance(chances: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the values at evenly spaced chances, one more at the end to read between."""
+    """Return the values at evenly spaced chances, and one value more to interpolate the last."""
     return np.interp(np.arange(_STEPS + 2) / _STEPS, chances, values)
 
 
@@ -68,27 +54,32 @@ ORIGINAL_SIZES = SMALLEST + np.searchsorted(
 
 @compiled_inner
 def draw_world(
-    state: NDArray[np.uint64],
+    state: Chance,
     kind: int,
     r_wall: float,
     r_marker: float,
     counts: int,
-    world: NDArray[np.uint8],
+    world: World,
     order: NDArray[np.int64],
 ) -> None:
-    """Draw one world into ``world``; one without a free cell for Karel is drawn again.
+    """Draw one world into ``world``. If no cell is free for Karel, draw it again.
 
-    ``r_wall`` and ``r_marker`` are those of a narrow world, ``counts`` of a narrow or a uniform
-    one; ``order`` is room for the numbers of the cells.
+    Only narrow worlds use ``r_wall`` and ``r_marker``; worlds like the original's do not use
+    ``counts``. ``order`` is room for the numbers of the cells.
     """
     chosen = counts_of_world(state, counts)
     while True:
         if kind == NARROW_WORLDS:
-            free = _narrow_cells(state, r_wall, r_marker, chosen, world, order)
+            clear_grid(world, draw_size(state, NARROW_SMALLEST), draw_size(state, NARROW_SMALLEST))
+            walls, markers = narrow_numbers(world[HEIGHT] * world[WIDTH], r_wall, r_marker)
+            free = _fill(state, walls, markers, chosen, world, order)
         elif kind == UNIFORM_WORLDS:
             free = _uniform_cells(state, chosen, world)
         else:
-            free = _original_cells(state, world, order)
+            height, width = original_size(state)
+            clear_grid(world, height, width)
+            walls, markers = original_numbers(state, height * width)
+            free = _fill(state, walls, markers, MIXED, world, order)
         if free > 0:
             break
     corner = kind == ORIGINAL_WORLDS and world[0] != WALL and uniform(state) < CORNER
@@ -97,8 +88,8 @@ def draw_world(
 
 
 @compiled_inner
-def clear_grid(world: NDArray[np.uint8], height: int, width: int) -> None:
-    """Make an empty grid of that size; what lies outside it is wall."""
+def clear_grid(world: World, height: int, width: int) -> None:
+    """Make an empty grid. The cells outside it are walls."""
     world[:CELLS] = WALL
     for r in range(height):
         for c in range(width):
@@ -107,14 +98,14 @@ def clear_grid(world: NDArray[np.uint8], height: int, width: int) -> None:
 
 
 @compiled_inner
-def draw_size(state: NDArray[np.uint64], smallest: int) -> int:
-    """Draw a height or a width."""
+def draw_size(state: Chance, smallest: int) -> int:
+    """Draw a height or a width from ``smallest`` to 16."""
     return smallest + int(uniform(state) * (SIDE + 1 - smallest))
 
 
 @compiled_inner
-def _uniform_cells(state: NDArray[np.uint64], counts: int, world: NDArray[np.uint8]) -> int:
-    """Steps 1 to 5 of the paper's uniform procedure; return how many cells are free."""
+def _uniform_cells(state: Chance, counts: int, world: World) -> int:
+    """Do steps 1 to 5 of the paper's uniform procedure; return how many cells are free."""
     height, width = draw_size(state, SMALLEST), draw_size(state, SMALLEST)
     clear_grid(world, height, width)
     r_marker, r_wall = uniform(state), uniform(state)
@@ -132,42 +123,17 @@ def _uniform_cells(state: NDArray[np.uint64], counts: int, world: NDArray[np.uin
 
 
 @compiled_inner
-def _narrow_cells(
-    state: NDArray[np.uint64],
-    r_wall: float,
-    r_marker: float,
-    counts: int,
-    world: NDArray[np.uint8],
-    order: NDArray[np.int64],
+def _fill(
+    state: Chance, walls: int, markers: int, counts: int, world: World, order: NDArray[np.int64]
 ) -> int:
-    """Steps 1 to 3 of the paper's narrow procedure; walls and markers take different cells."""
-    height, width = draw_size(state, NARROW_SMALLEST), draw_size(state, NARROW_SMALLEST)
-    clear_grid(world, height, width)
-    cells = height * width
-    walls, markers = narrow_numbers(cells, r_wall, r_marker)
+    """Put walls and markers on random cells of an empty grid; return how many cells are free."""
+    height, width = int(world[HEIGHT]), int(world[WIDTH])
     _shuffle_first(state, height, width, walls + markers, order)
     for i in range(walls):
         world[order[i]] = WALL
     for i in range(walls, walls + markers):
         world[order[i]] = draw_count(state, counts)
-    return cells - walls
-
-
-@compiled_inner
-def _original_cells(
-    state: NDArray[np.uint64], world: NDArray[np.uint8], order: NDArray[np.int64]
-) -> int:
-    """Grids like the original dataset's: a third has no walls, a tenth no markers."""
-    height, width = original_size(state)
-    clear_grid(world, height, width)
-    cells = height * width
-    walls, markers = original_numbers(state, cells)
-    _shuffle_first(state, height, width, walls + markers, order)
-    for i in range(walls):
-        world[order[i]] = WALL
-    for i in range(walls, walls + markers):
-        world[order[i]] = draw_count(state, MIXED)
-    return cells - walls
+    return height * width - walls
 
 
 @compiled_inner
@@ -178,7 +144,7 @@ def narrow_numbers(cells: int, r_wall: float, r_marker: float) -> tuple[int, int
 
 
 @compiled_inner
-def original_numbers(state: NDArray[np.uint64], cells: int) -> tuple[int, int]:
+def original_numbers(state: Chance, cells: int) -> tuple[int, int]:
     """Draw how many cells of a world like the original's are walls, and how many hold markers."""
     chance, walls, markers = uniform(state), 0, 0
     if chance >= NO_WALLS:
@@ -194,7 +160,7 @@ def original_numbers(state: NDArray[np.uint64], cells: int) -> tuple[int, int]:
 
 @compiled_inner
 def _share(shares: NDArray[np.float64], chance: float) -> float:
-    """Return the share of the cells at a chance, read between the steps of the table."""
+    """Return the share at a chance, interpolated between the steps of the table."""
     step = int(chance * _STEPS)
     rest = chance * _STEPS - step
     share: float = shares[step] + rest * (shares[step + 1] - shares[step])
@@ -202,13 +168,13 @@ def _share(shares: NDArray[np.float64], chance: float) -> float:
 
 
 @compiled_inner
-def _rounded(state: NDArray[np.uint64], number: float) -> int:
-    """Round up as often as the number is past a whole one."""
+def _rounded(state: Chance, number: float) -> int:
+    """Round up or down at random, so that the mean is the number."""
     return int(number + uniform(state))
 
 
 @compiled_inner
-def original_size(state: NDArray[np.uint64]) -> tuple[int, int]:
+def original_size(state: Chance) -> tuple[int, int]:
     """Draw height and width of a world like the original's."""
     both = int(uniform(state) * 1024 * 1024)
     return ORIGINAL_SIZES[both // 1024], ORIGINAL_SIZES[both % 1024]
@@ -216,7 +182,7 @@ def original_size(state: NDArray[np.uint64]) -> tuple[int, int]:
 
 @compiled_inner
 def _shuffle_first(
-    state: NDArray[np.uint64], height: int, width: int, first: int, order: NDArray[np.int64]
+    state: Chance, height: int, width: int, first: int, order: NDArray[np.int64]
 ) -> None:
     """Put a random choice of ``first`` cells, in random order, at the front of ``order``."""
     cells = height * width
@@ -228,8 +194,8 @@ def _shuffle_first(
 
 
 @compiled_inner
-def _free_cell(state: NDArray[np.uint64], world: NDArray[np.uint8], free: int) -> int:
-    """Choose one of the free cells."""
+def _free_cell(state: Chance, world: World, free: int) -> int:
+    """Choose one of the free cells; there are ``free`` of them."""
     left = int(uniform(state) * free)
     for cell in range(CELLS):
         if world[cell] != WALL:
@@ -250,7 +216,7 @@ def draw_worlds(
 
 @compiled
 def _draw_rows(
-    state: NDArray[np.uint64],
+    state: Chance,
     kind: int,
     r_wall: float,
     r_marker: float,
