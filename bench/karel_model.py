@@ -120,12 +120,12 @@ def split(tasks: Tasks, rows: int) -> dict[str, float]:
     """Add up the time of a step's kernels by what they do: ms, without the gaps between them."""
     batches = Minibatches(tasks, rows, seed=SEED)
     model = Synthesizer(SynthesizerConfig()).to(tasks.programs.device)
-    step, choice = TrainingStep(model, batches, StepConfig(batch=rows)), batches.choice(0)
+    step = TrainingStep(model, batches, StepConfig(batch=rows), capture=lambda job, _: job)
     with torch.backends.cudnn.flags(enabled=True, benchmark=True):
         for _ in range(2):
-            step._step(choice)
+            step.run(0, 0.5)
         with profile(activities=[ProfilerActivity.CUDA]) as profiler:
-            step._step(choice)
+            step.run(0, 0.5)
             torch.cuda.synchronize()
     found: dict[str, float] = dict.fromkeys([*PARTS, OTHER], 0.0)
     for event in profiler.key_averages():

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,7 +26,7 @@ from unskew.models.karel.decode.solve import solve
 from unskew.models.karel.network.synthesizer import SynthesizerConfig
 from unskew.models.karel.train import run as karel_run
 from unskew.models.karel.train.run import MODEL, RunConfig, is_finished, load_synthesizer, train
-from unskew.models.karel.train.step import StepConfig, TrainingStep
+from unskew.models.karel.train.step import StepConfig
 from unskew.models.runs import CHECKPOINT, CONFIG, METRICS
 
 CPU = torch.device("cpu")
@@ -48,6 +47,11 @@ def batches_of(tasks, config=STEP):
 def run_for(steps, tasks, folder, **more):
     config = RunConfig(TINY, STEP, steps=steps)
     return train(config, batches_of(tasks), {"tasks": tasks.digest()}, folder, **more)
+
+
+def logged(folder):
+    """The steps in the metrics of a run."""
+    return [json.loads(line)["step"] for line in (folder / METRICS).read_text().splitlines()]
 
 
 def weights(model):
@@ -75,100 +79,81 @@ def test_a_run_tells_how_it_goes(tasks, tmp_path):
     assert (np.diff(solved.scores, axis=1) <= 0).all()
 
 
-def test_a_run_that_is_stopped_goes_on_exactly(tasks, tmp_path, monkeypatch):
+def test_a_run_that_is_stopped_goes_on_exactly(tasks, tmp_path):
     whole = weights(run_for(30, tasks, tmp_path / "whole"))
-    monkeypatch.setattr(karel_run, "SAVE_SECONDS", 0.0)
 
     class Stop(Exception):  # noqa: N818
         pass
 
-    count = 0
-    plain = karel_run.save_checkpoint
-
-    def save(path, tensors, facts):
-        nonlocal count
-        plain(path, tensors, facts)
-        count += 1
-        if count == 11:
+    def stop(progress):
+        if progress.step == 12:  # which is not saved
             raise Stop
 
-    monkeypatch.setattr(karel_run, "save_checkpoint", save)
     with pytest.raises(Stop):
-        run_for(30, tasks, tmp_path / "stopped")
-    monkeypatch.setattr(karel_run, "save_checkpoint", plain)
+        run_for(30, tasks, tmp_path / "stopped", every=0.0, save_seconds=0.0, report=stop)
     _, facts = load_checkpoint(tmp_path / "stopped" / CHECKPOINT)
     assert facts["step"] == 11
     assert same(whole, weights(run_for(30, tasks, tmp_path / "stopped")))
-    lines = (tmp_path / "stopped" / METRICS).read_text().splitlines()
-    assert [json.loads(line)["step"] for line in lines][-1] == 30
+    assert logged(tmp_path / "stopped") == [*range(1, 12), 30]
 
 
-class Interrupted:
-    """Ctrl-C in the middle of a step, so many times."""
+def interrupted(open_batches, at, times=1):
+    """Batches with Ctrl-C in the middle of step ``at``, when the step asks for its batch."""
 
-    def __init__(self, monkeypatch, at, times=1):
-        self.taken = []
-        plain = karel_run.TrainingStep.run
+    def opened(number, state):
+        batches = open_batches(number, state)
+        choose = batches.choice
 
-        def run(step, number, done):
-            if number == at - 1:
-                for _ in range(times):
-                    os.kill(os.getpid(), signal.SIGINT)
-            plain(step, number, done)
-            self.taken.append(number + 1)
+        def choice(number):
+            for _ in range(times if number == at - 1 else 0):
+                os.kill(os.getpid(), signal.SIGINT)
+            return choose(number)
 
-        monkeypatch.setattr(karel_run.TrainingStep, "run", run)
+        batches.choice = choice
+        return batches
+
+    return opened
+
+
+def interrupted_run(steps, tasks, folder, at, times=1):
+    config, data = RunConfig(TINY, STEP, steps=steps), {"tasks": tasks.digest()}
+    with pytest.raises(KeyboardInterrupt):
+        train(config, interrupted(batches_of(tasks), at, times), data, folder, every=0.0)
 
 
 @pytest.mark.parametrize("at", [1, 7])
-def test_ctrl_c_ends_the_step_and_saves_it(tasks, tmp_path, monkeypatch, at):
+def test_ctrl_c_ends_the_step_and_saves_it(tasks, tmp_path, at):
     whole = weights(run_for(12, tasks, tmp_path / "whole"))
-    with monkeypatch.context() as patch:
-        took = Interrupted(patch, at)
-        with pytest.raises(KeyboardInterrupt):
-            run_for(12, tasks, tmp_path / "stopped")
-        assert took.taken[-1] == at
+    interrupted_run(12, tasks, tmp_path / "stopped", at)
+    assert logged(tmp_path / "stopped")[-1] == at
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert load_checkpoint(tmp_path / "stopped" / CHECKPOINT)[1]["step"] == at
     assert not (tmp_path / "stopped" / MODEL).exists()
     assert same(whole, weights(run_for(12, tasks, tmp_path / "stopped")))
 
 
-def test_ctrl_c_in_the_last_step_finishes_the_run_and_is_not_forgotten(
-    tasks, tmp_path, monkeypatch
-):
-    Interrupted(monkeypatch, 3)
-    with pytest.raises(KeyboardInterrupt):
-        run_for(3, tasks, tmp_path)
+def test_ctrl_c_in_the_last_step_finishes_the_run_and_is_not_forgotten(tasks, tmp_path):
+    interrupted_run(3, tasks, tmp_path, at=3)
     assert (tmp_path / MODEL).is_file()
-    lines = (tmp_path / METRICS).read_text().splitlines()
-    assert [json.loads(line)["step"] for line in lines] == [3]
+    assert logged(tmp_path) == [1, 2, 3]
 
 
-def test_a_second_ctrl_c_stops_at_once(tasks, tmp_path, monkeypatch):
-    took = Interrupted(monkeypatch, 3, times=2)
-    with pytest.raises(KeyboardInterrupt):
-        run_for(5, tasks, tmp_path)
-    assert took.taken == [1, 2]
+def test_a_second_ctrl_c_stops_at_once(tasks, tmp_path):
+    interrupted_run(5, tasks, tmp_path, at=3, times=2)
+    assert logged(tmp_path) == [1, 2]
     assert not (tmp_path / CHECKPOINT).exists()
 
 
 def test_a_second_ctrl_c_while_saving_leaves_the_checkpoint_before(tasks, tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        Interrupted(patch, 2)
-        with pytest.raises(KeyboardInterrupt):
-            run_for(5, tasks, tmp_path)
+    interrupted_run(5, tasks, tmp_path, at=2)
     before = (tmp_path / CHECKPOINT).read_bytes()
 
     def save_file(tensors, beside, metadata):
         beside.write_bytes(b"half")
         os.kill(os.getpid(), signal.SIGINT)
 
-    with monkeypatch.context() as patch:
-        Interrupted(patch, 4)
-        patch.setattr("unskew.models.checkpoint.save_file", save_file)
-        with pytest.raises(KeyboardInterrupt):
-            run_for(5, tasks, tmp_path)
+    monkeypatch.setattr("unskew.models.checkpoint.save_file", save_file)
+    interrupted_run(5, tasks, tmp_path, at=4)
     assert (tmp_path / CHECKPOINT).read_bytes() == before
     assert not list(tmp_path.glob(".*"))
 
@@ -183,8 +168,7 @@ def test_a_run_killed_before_its_first_checkpoint_begins_anew(tasks, tmp_path):
     with (tmp_path / METRICS).open("a") as file:
         file.write('{"step": 4, "lo')
     run_for(5, tasks, tmp_path, every=0.0)
-    lines = (tmp_path / METRICS).read_text().splitlines()
-    assert [json.loads(line)["step"] for line in lines] == [1, 2, 3, 4, 5]
+    assert logged(tmp_path) == [1, 2, 3, 4, 5]
 
 
 def test_a_finished_run_is_loaded_and_its_data_are_not_opened(tasks, tmp_path):
@@ -234,34 +218,6 @@ def test_other_settings_or_data_are_refused(tasks, tmp_path):
     run_for(3, tasks, tmp_path)
     with pytest.raises(UnskewError, match="other settings or data"):
         run_for(4, tasks, tmp_path)
-
-
-def test_a_box_of_time_is_kept(tasks, tmp_path, monkeypatch):
-    """By a clock on which a step takes a quarter of a second, and a check or saving 100 each."""
-    clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(karel_run, "time", SimpleNamespace(perf_counter=lambda: clock.now))
-
-    def takes(seconds, job):
-        def timed(*arguments, **more):
-            clock.now += seconds
-            return job(*arguments, **more)
-
-        return timed
-
-    monkeypatch.setattr(TrainingStep, "run", takes(0.25, TrainingStep.run))
-    monkeypatch.setattr(TrainingStep, "prepare", takes(100, TrainingStep.prepare))
-    for name in ("solve", "save_checkpoint"):
-        monkeypatch.setattr(karel_run, name, takes(100, getattr(karel_run, name)))
-    few, seen = Tasks(tasks.programs[:4], tasks.worlds[:4]), []
-    config = RunConfig(TINY, STEP, minutes=0.03)  # 1.8 s: seven steps are not enough
-    train(
-        config, batches_of(tasks), {}, tmp_path,
-        held_out=few, every=0.6, report=seen.append,
-    )  # fmt: skip
-    told = [(now.step, now.seconds) for now in seen]
-    assert told == [(3, 0.75), (5, 1.25), (7, 1.75), (8, 2.0)]  # saved after the fourth and sixth
-    assert seen[-1].done == 1
-    assert clock.now == 902
 
 
 @pytest.mark.parametrize("limit", [{}, {"minutes": 1, "steps": 1}])
@@ -373,14 +329,10 @@ def test_training_on_a_feed_is_stopped_and_goes_on(tmp_path):
     script = (
         "import sys, pathlib; sys.path.insert(0, '.')\n"
         "from tests.test_karel_run import *\n"
-        "karel_run.SAVE_SECONDS = 0.0\n"
-        "class Held(karel_run.TrainingStep):\n"
-        "    def run(self, number, done):\n"
-        "        while number == 4: signal.pause()\n"
-        "        super().run(number, done)\n"
-        "karel_run.TrainingStep = Held\n"
+        "def hold(progress):\n"  # the fourth step is saved, the fifth is not
+        "    while progress.step == 5: signal.pause()\n"
         f"train(RunConfig(TINY, STEP, steps=8), rounds, {{'recipe': {ENDLESS.recipes[0].hash!r}}}, "
-        f"pathlib.Path({str(tmp_path / 'killed')!r}))\n"
+        f"pathlib.Path({str(tmp_path / 'killed')!r}), every=0, save_seconds=0, report=hold)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script])
     checkpoint = tmp_path / "killed" / CHECKPOINT
@@ -395,14 +347,12 @@ def test_training_on_a_feed_is_stopped_and_goes_on(tmp_path):
 
 
 @pytest.mark.parametrize("at", [3, 4])
-def test_ctrl_c_on_a_feed_goes_on_exactly_also_where_a_round_ends(tmp_path, monkeypatch, at):
+def test_ctrl_c_on_a_feed_goes_on_exactly_also_where_a_round_ends(tmp_path, at):
     """Four batches a round: after the fourth the next one needs a chunk that is not there yet."""
     config, data = RunConfig(TINY, STEP, steps=6), {"recipe": ENDLESS.recipes[0].hash}
     whole = weights(train(config, rounds, data, tmp_path / "whole"))
-    with monkeypatch.context() as patch:
-        Interrupted(patch, at)
-        with pytest.raises(KeyboardInterrupt):
-            train(config, rounds, data, tmp_path / "stopped")
+    with pytest.raises(KeyboardInterrupt):
+        train(config, interrupted(rounds, at), data, tmp_path / "stopped")
     assert load_checkpoint(tmp_path / "stopped" / CHECKPOINT)[1]["step"] == at
     assert same(whole, weights(train(config, rounds, data, tmp_path / "stopped")))
 

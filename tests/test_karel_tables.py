@@ -25,8 +25,8 @@ from unskew.experiments.karel.lab.numbers import own_and_others, table_of
 from unskew.experiments.karel.lab.scales import SCALES
 from unskew.experiments.provenance import joined
 from unskew.experiments.terminal import result_tables
-from unskew.models.karel.train.run import Progress
 from unskew.models.ranks import ALONE
+from unskew.models.training import Progress
 
 RESULTS = Path(__file__).parents[1] / "results"
 WORK = RESULTS / "karel"

@@ -1,9 +1,7 @@
 """Training the Karel synthesizer: it learns, goes on exactly, and its schedule fits the run."""
 
 import weakref
-from contextlib import nullcontext
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -14,14 +12,13 @@ from unskew.core.rng import generator
 from unskew.domains import load_domain
 from unskew.models.karel.data.tasks import Minibatches, Tasks
 from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
-from unskew.models.karel.train import step as karel_training
 from unskew.models.karel.train.step import StepConfig, TrainingStep
 
 
-def training(config: StepConfig, model: SynthesizerConfig = TINY, n: int = 64) -> TrainingStep:
-    data = tasks(n, 0, "actions", max_length=3)
+def training(config: StepConfig, model: SynthesizerConfig = TINY, **more) -> TrainingStep:
+    data = tasks(64, 0, "actions", max_length=3)
     batches = Minibatches(data, config.batch, config.shown, config.seed)
-    return TrainingStep(Synthesizer(model), batches, config)
+    return TrainingStep(Synthesizer(model), batches, config, **more)
 
 
 def test_a_run_goes_on_exactly_from_its_tensors():
@@ -40,24 +37,25 @@ def test_a_run_goes_on_exactly_from_its_tensors():
     assert torch.equal(whole.loss, resumed.loss)
 
 
-@pytest.fixture
-def captured(monkeypatch):
-    """A GPU's way of taking a step on the CPU: a graph is the job that it would be made of."""
-    recorded = []
+class Recorder:
+    """A GPU's way of taking a step, on the CPU: a graph is a function that does the job again."""
 
-    def record(job):
-        recorded.append(job)
-        return job
+    def __init__(self):
+        self.graphs = []
 
-    monkeypatch.setattr(karel_training, "_on_another_stream", nullcontext)
-    monkeypatch.setattr(karel_training, "_recorded", record)
+    def __call__(self, job, warm_ups):
+        for _ in range(warm_ups):
+            job()
 
-    def make(config, ranks):
-        step = training(config)
-        step._on_gpu, step._ranks = True, ranks
-        return step
+        def graph():
+            job()
 
-    return SimpleNamespace(make=make, recorded=recorded)
+        self.graphs.append(weakref.ref(graph))
+        return graph
+
+    def kept(self):
+        """How many graphs are still there."""
+        return sum(graph() is not None for graph in self.graphs)
 
 
 class Adding:
@@ -71,46 +69,44 @@ class Adding:
         self.times += 1
 
 
-def test_ranks_add_up_once_a_step_whoever_captures(captured):
+def test_ranks_add_up_once_a_step_whoever_captures():
     """A layout that changes in one rank alone must not make it add up more often than the rest."""
     config = StepConfig(batch=8, shown=(1, 5), rate=1e-2)
-    ranks = Adding()
-    step, plain = captured.make(config, ranks), training(config)
+    ranks, recorder = Adding(), Recorder()
+    step, plain = training(config, ranks=ranks, capture=recorder), training(config)
     step.prepare(0)
-    assert (ranks.times, len(captured.recorded)) == (0, 10)  # two graphs for each number of pairs
+    assert (ranks.times, len(recorder.graphs)) == (0, 10)  # two for each number of pairs
     for number in range(6):
         if number == 3:
             step.batches.layout += 1
         step.run(number, number / 6)
         plain.run(number, number / 6)
         assert ranks.times == number + 1
-    assert len(captured.recorded) > 10
+    assert len(recorder.graphs) > 10
     for name, tensor in plain.tensors().items():
         assert torch.equal(tensor, step.tensors()[name]), name
 
 
-def test_steps_captured_for_a_layout_that_is_gone_are_let_go(captured):
-    step = captured.make(StepConfig(batch=8, shown=(2, 5)), Adding())
+def test_steps_captured_for_a_layout_that_is_gone_are_let_go():
+    recorder = Recorder()
+    step = training(StepConfig(batch=8, shown=(2, 5)), capture=recorder)
     step.prepare(0)
-    before = [weakref.ref(each) for each in step._captured.values()]
-    assert sorted(step._captured) == [2, 3, 4, 5]
     step.run(0, 0)
-    assert None not in [each() for each in before]
+    assert recorder.kept() == len(recorder.graphs) == 2 * 4
     step.batches.layout += 1
     step.run(1, 0.1)
-    assert [each() for each in before] == [None] * 4
-    assert len(step._captured) == 1
+    assert recorder.kept() == 2
 
 
 def test_a_warm_up_adds_nothing_up_and_changes_no_weight():
-    step = training(StepConfig(batch=8))
-    step._ranks = Adding()
+    ranks = Adding()
+    step = training(StepConfig(batch=8), ranks=ranks, capture=Recorder())
     before = {name: tensor.clone() for name, tensor in step.tensors().items()}
-    step._warm_up(step.batches.choice(0))
-    assert step._ranks.times == 0
+    step.prepare(0)
+    assert ranks.times == 0
     assert all(torch.equal(tensor, step.tensors()[name]) for name, tensor in before.items())
     step.run(0, 0.5)
-    assert step._ranks.times == 1
+    assert ranks.times == 1
     assert any(not torch.equal(tensor, step.tensors()[name]) for name, tensor in before.items())
 
 

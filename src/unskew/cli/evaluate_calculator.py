@@ -20,9 +20,10 @@ def evaluate_calculator(
     """Print the share of each target's examples that a run solves."""
     from unskew.models.calculator.network import Expressions
     from unskew.models.calculator.score import accuracies
-    from unskew.models.calculator.train import best_device, load_readers
+    from unskew.models.calculator.train import load_readers
+    from unskew.models.ranks import ALONE
 
-    model = load_readers(run, best_device())
+    model = load_readers(run, ALONE.device)
     scores: dict[str, list[float]] = {}
     names = targets or list(SOURCES)
     with progress("scoring", len(names)) as advance:

@@ -11,14 +11,16 @@ from unskew.core.errors import UnskewError, check_range
 if TYPE_CHECKING:
     from unskew.models.calculator.network import Expressions
     from unskew.models.calculator.options import TrainOptions
+    from unskew.models.training import Progress
 
 
 def train_calculator(options: TrainOptions) -> None:
     """Train models side by side, one for each seed."""
     from unskew.core.rng import generator
     from unskew.models.calculator.network import ReaderConfig
-    from unskew.models.calculator.train import Progress, TrainConfig, TrainingData, best_device
+    from unskew.models.calculator.train import TrainConfig, TrainingData
     from unskew.models.calculator.train import train as run
+    from unskew.models.ranks import ALONE
 
     for name in ("seeds", "hidden", "max_length"):
         check_range(name, getattr(options, name), 1)
@@ -28,11 +30,11 @@ def train_calculator(options: TrainOptions) -> None:
     )
     reader = ReaderConfig(options.hidden, options.max_length, members)
     examples = _read(options)
-    device = best_device()
+    device = ALONE.device
     data = TrainingData([examples], [0] * options.seeds, device)
     echo(
         f"{len(examples):,} examples, {options.seeds} model(s) of {options.hidden} units, "
-        f"on {device}"
+        f"on {device.type}"
     )
     done = 0
     with progress("training", options.steps) as advance:

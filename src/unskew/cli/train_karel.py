@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from unskew.models.karel.data.mixture import Mixture
     from unskew.models.karel.data.tasks import Tasks
     from unskew.models.karel.options import TrainOptions
-    from unskew.models.karel.train.run import OpenBatches, Progress
+    from unskew.models.karel.train.run import OpenBatches
     from unskew.models.karel.train.step import StepConfig
     from unskew.models.ranks import Ranks
+    from unskew.models.training import Progress
 
 HELD_OUT = 512  # number of tasks that check a run
 

@@ -34,7 +34,8 @@ from unskew.experiments.say import Say
 from unskew.io.lookup import find_source
 from unskew.models.calculator.network import Expressions, ReaderConfig
 from unskew.models.calculator.score import Estimate, accuracies
-from unskew.models.calculator.train import TrainConfig, TrainingData, best_device, train
+from unskew.models.calculator.train import TrainConfig, TrainingData, train
+from unskew.models.ranks import ALONE
 
 NAME = "calculator"
 SOURCES = ("t2t", "dcfg")
@@ -201,7 +202,7 @@ def _train_and_score(
 ) -> dict[str, NDArray[np.float64]]:
     """Train a model on each set; return the accuracy of every model on each test source."""
     seeds = tuple(range(size.seeds)) * (len(sets) // size.seeds)
-    data = TrainingData(sets, range(len(sets)), best_device())
+    data = TrainingData(sets, range(len(sets)), ALONE.device)
     reader = ReaderConfig(hidden=size.hidden, seeds=seeds)
     model = train(reader, size.train, data, work, say.step)
     say.stage("scoring")

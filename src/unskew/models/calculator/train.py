@@ -1,11 +1,9 @@
-"""The training loop, on CPU and GPU: all members at once, resumable, with metrics as it goes."""
+"""Training readers, on CPU and GPU: all members of an ensemble at once, with checkpoints."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,8 +16,28 @@ from torch import Tensor
 from unskew.core.errors import UnskewError, check_range
 from unskew.core.rng import generator
 from unskew.models.calculator.network import Expressions, ReaderConfig, Readers
-from unskew.models.checkpoint import AGAIN, check_shapes, load_checkpoint, save_checkpoint
-from unskew.models.runs import CHECKPOINT, SAVE_SECONDS, Stop, claim, cut_log, held_interrupts, log
+from unskew.models.capture import Job, cuda_graph
+from unskew.models.checkpoint import check_shapes, load_checkpoint, save_checkpoint
+from unskew.models.resume import (
+    begin_moments,
+    copy_tensors,
+    restore,
+    steps_taken,
+    training_tensors,
+)
+from unskew.models.runs import CHECKPOINT, claim, cut_log, log
+from unskew.models.training import (
+    SAVE_SECONDS,
+    Every,
+    Position,
+    Progress,
+    Trainer,
+    learning_rate,
+    train_steps,
+)
+
+LOGGED = ("step", "loss", "rate", "examples_per_second")
+WARM_UPS = 3  # steps before a step is captured
 
 
 @dataclass(frozen=True)
@@ -42,11 +60,9 @@ class TrainConfig:
         check_range("rate", self.rate, 1e-7, 1.0)
 
     def rate_at(self, step: int) -> float:
-        """Return the learning rate: a linear warm-up, then half a cosine down to zero."""
-        if step < self.warmup:
-            return self.rate * (step + 1) / self.warmup
-        done = (step - self.warmup) / max(1, self.steps - self.warmup)
-        return self.rate * (1 + math.cos(math.pi * min(1.0, done))) / 2
+        """Return the learning rate of a step."""
+        end = max(self.steps, self.warmup + 1)
+        return learning_rate(self.rate, step, self.warmup, end, first=1)
 
 
 class TrainingData:
@@ -87,16 +103,6 @@ class TrainingData:
         )
 
 
-@dataclass
-class Progress:
-    """What the loop tells while it runs."""
-
-    step: int
-    loss: float
-    rate: float
-    examples_per_second: float
-
-
 def train(
     reader: ReaderConfig,
     config: TrainConfig,
@@ -104,75 +110,63 @@ def train(
     folder: Path | None,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Readers:
-    """Train every member; with a folder, keep checkpoints and metrics there and go on from them."""
-    device = data.tokens.device
-    model = Readers(reader).to(device)
-    step = _Step(model, config, data)
+    """Train every member. With a folder, keep checkpoints and metrics there and go on from them."""
+    model = Readers(reader).to(data.tokens.device)
+    training = _TrainingStep(model, config, data)
     begin = 0
     if folder is not None:
         facts = {"reader": asdict(reader), "train": asdict(config), "data": data.digest()}
         claim(folder, facts)
         if (folder / CHECKPOINT).is_file():
-            begin = step.restore(folder / CHECKPOINT)
+            begin = training.restore(folder / CHECKPOINT)
         cut_log(folder, begin)
-    with held_interrupts() as stop:
-        _take_steps(step, config, begin, folder, report, stop)
+
+    def log_and_report(progress: Progress) -> None:
+        report(progress)
+        if folder is not None:
+            log(folder, {name: getattr(progress, name) for name in LOGGED})
+
+    def save(at: Position) -> None:
+        if folder is not None:
+            facts = {"step": at.step, "reader": asdict(reader)}
+            save_checkpoint(folder / CHECKPOINT, training.tensors(), facts)
+
+    trainer = Trainer(
+        device=data.tokens.device,
+        batch=config.batch * model.members,
+        peak_rate=config.rate,
+        steps_ahead=config.log_every,
+        report_every=Every(config.log_every),
+        save_every=Every(config.save_every, SAVE_SECONDS),
+        share_done=lambda step, _: step / config.steps,
+        take_step=lambda at: training.run(at.step),
+        loss=lambda: float(training.losses.mean()),
+        rate=lambda at: config.rate_at(at.step - 1),  # of the last step
+        report=log_and_report,
+        save=save,
+    )
+    train_steps(trainer, trainer.position(begin, 0.0))
     return model
 
 
-def _take_steps(
-    step: _Step,
-    config: TrainConfig,
-    begin: int,
-    folder: Path | None,
-    report: Callable[[Progress], None],
-    stop: Stop,
-) -> None:
-    """Go on to the end, or until asked to stop: then all steps that were taken are saved."""
-    clock, clocked = time.perf_counter(), begin
-    saved = clock
-    for done in range(begin + 1, config.steps + 1):
-        step.run(done - 1)
-        last = done == config.steps
-        if last or done % config.log_every == 0:
-            loss = float(step.losses.mean())
-            if not math.isfinite(loss):
-                raise UnskewError(
-                    f"the loss is {loss} at step {done}; lower --rate ({config.rate})"
-                )
-            now = time.perf_counter()
-            speed = (done - clocked) * config.batch * len(step.losses) / max(now - clock, 1e-9)
-            clock, clocked = now, done
-            progress = Progress(done, loss, config.rate_at(done - 1), speed)
-            report(progress)
-            if folder is not None:
-                log(folder, asdict(progress))
-        asked = stop.asked
-        due = done % config.save_every == 0 or time.perf_counter() - saved > SAVE_SECONDS
-        if folder is not None and (last or due or asked):
-            step.save(folder / CHECKPOINT, done)
-            saved = time.perf_counter()
-        if asked:
-            return
-
-
-class _Step:
-    """One optimizer step. On a GPU it is captured once as a graph and replayed."""
+class _TrainingStep:
+    """One optimizer step. On a GPU the step is captured once as a graph and replayed."""
 
     def __init__(self, model: Readers, config: TrainConfig, data: TrainingData) -> None:
         self._model, self._config, self._data = model, config, data
-        self._device = data.tokens.device
-        self._on_gpu = self._device.type == "cuda"
+        device = data.tokens.device
+        self._on_gpu = device.type == "cuda"
         seed = int(generator(config.seed, "batches").integers(2**62))
-        self._generator = torch.Generator(self._device).manual_seed(seed)
-        self._rate = torch.tensor(config.rate, device=self._device)
+        self._generator = torch.Generator(device).manual_seed(seed)
+        self._rate = torch.tensor(config.rate, device=device)
         rate = self._rate if self._on_gpu else config.rate
         self._optimizer = torch.optim.Adam(
             model.parameters(), lr=rate, capturable=self._on_gpu, foreach=not self._on_gpu
         )
-        self._batch: tuple[Tensor, Tensor, Tensor] | None = None
-        self._graph: Any = None
-        self.losses = torch.zeros(model.members, device=self._device)
+        begin_moments(model, self._optimizer)
+        self._inputs: tuple[Tensor, ...] = ()  # of the captured step
+        self._captured: Job | None = None
+        self.losses = torch.zeros(model.members, device=device)
 
     def run(self, step: int) -> None:
         """Take one step on a fresh batch."""
@@ -183,12 +177,11 @@ class _Step:
             self._compute(batch[0][..., :longest], batch[1], batch[2])
             return
         self._rate.fill_(self._config.rate_at(step))
-        if self._batch is None:
-            self._batch = tuple(tensor.clone() for tensor in batch)  # type: ignore[assignment]
-            self._warm_up_and_capture()
-        for fixed, fresh in zip(self._batch or (), batch, strict=True):
-            fixed.copy_(fresh)
-        self._graph.replay()
+        if self._captured is None:
+            self._captured = self._capture(batch)
+        for place, values in zip(self._inputs, batch, strict=True):
+            place.copy_(values)
+        self._captured()
 
     def _compute(self, tokens: Tensor, lengths: Tensor, values: Tensor) -> None:
         self._optimizer.zero_grad(set_to_none=False)
@@ -198,58 +191,26 @@ class _Step:
         self._optimizer.step()
         self.losses.copy_(losses.detach())
 
-    def _warm_up_and_capture(self) -> None:
-        """Run a few steps to compile and allocate, put everything back, then capture."""
-        before = {name: value.clone() for name, value in self._model.state_dict().items()}
-        saved = {k: v.clone() for k, v in self._optimizer_tensors().items()}
-        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                self._compute(*(self._batch or ()))
-        torch.cuda.current_stream().wait_stream(side)
-        self._model.load_state_dict(before)
-        for name, tensor in self._optimizer_tensors().items():
-            tensor.copy_(saved[name]) if name in saved else tensor.zero_()
-        self._graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self._graph):
-            self._compute(*(self._batch or ()))
+    def _capture(self, batch: tuple[Tensor, Tensor, Tensor]) -> Job:
+        """Capture a step; the warm-ups change weights and moments, which are then put back."""
+        tokens, lengths, values = self._inputs = tuple(tensor.clone() for tensor in batch)
+        state = training_tensors(self._model, self._optimizer)
+        before = {name: tensor.clone() for name, tensor in state.items()}
+        captured = cuda_graph(lambda: self._compute(tokens, lengths, values), WARM_UPS)
+        copy_tensors(before, state)
+        return captured
 
-    def _optimizer_tensors(self) -> dict[str, Tensor]:
-        found = {}
-        for name, parameter in self._model.named_parameters():
-            for key, value in self._optimizer.state.get(parameter, {}).items():
-                found[f"optimizer.{name}.{key}"] = value
-        return found
-
-    def save(self, path: Path, step: int) -> None:
-        """Write everything that the next step depends on."""
-        tensors = {f"model.{k}": v for k, v in self._model.state_dict().items()}
-        tensors |= self._optimizer_tensors()
-        tensors["generator"] = self._generator.get_state()
-        reader = asdict(self._model.config)
-        save_checkpoint(path, tensors, {"step": step, "reader": reader})
+    def tensors(self) -> dict[str, Tensor]:
+        """Return everything that the next step depends on."""
+        state = training_tensors(self._model, self._optimizer)
+        return state | {"generator": self._generator.get_state()}
 
     def restore(self, path: Path) -> int:
-        """Take over a checkpoint; return how many steps it had done."""
-        tensors, facts = load_checkpoint(path)
-        wanted = {"generator": tuple(self._generator.get_state().shape)}
-        for name, shape in _shapes(self._model.config).items():
-            wanted[f"model.{name}"] = shape
-            wanted[f"optimizer.{name}.step"] = ()
-            wanted[f"optimizer.{name}.exp_avg"] = wanted[f"optimizer.{name}.exp_avg_sq"] = shape
-        check_shapes(path, tensors, wanted)
-        done = facts.get("step")
-        if not isinstance(done, int):
-            raise UnskewError(f"{path} does not say where it stands (step {done!r}); {AGAIN}")
-        self._model.load_state_dict(_named(tensors, "model."))
-        self._generator.set_state(tensors["generator"])
-        for name, parameter in self._model.named_parameters():
-            state = _named(tensors, f"optimizer.{name}.")
-            for key, value in state.items():
-                on_cpu = key == "step" and not self._on_gpu
-                self._optimizer.state[parameter][key] = value.to("cpu" if on_cpu else self._device)
-        return done
+        """Go on from a checkpoint; return how many steps it contains."""
+        saved, facts = load_checkpoint(path)
+        restore(path, saved, self.tensors())
+        self._generator.set_state(saved["generator"])
+        return steps_taken(path, facts)
 
 
 def load_readers(folder: Path, device: torch.device) -> Readers:
@@ -258,23 +219,18 @@ def load_readers(folder: Path, device: torch.device) -> Readers:
     tensors, facts = load_checkpoint(path)
     try:
         reader = ReaderConfig(**{**facts["reader"], "seeds": tuple(facts["reader"]["seeds"])})
-        shapes = _shapes(reader)
     except (KeyError, TypeError, UnskewError) as error:
         raise UnskewError(f"{path} holds no readers ({error!r}); give another run") from error
-    weights = _named(tensors, "model.")
-    check_shapes(path, weights, shapes)
+    weights = {
+        name.removeprefix("model."): tensor
+        for name, tensor in tensors.items()
+        if name.startswith("model.")
+    }
+    members = len(reader.seeds)
+    check_shapes(path, weights, {name: (members, *each) for name, each in reader.shapes().items()})
     model = Readers(reader)
     model.load_state_dict(weights)
     return model.to(device)
-
-
-def _shapes(reader: ReaderConfig) -> dict[str, tuple[int, ...]]:
-    return {name: (len(reader.seeds), *shape) for name, shape in reader.shapes().items()}
-
-
-def best_device() -> torch.device:
-    """Return the GPU where there is one, else the CPU."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def _clip_each(parameters: list[torch.nn.Parameter], limit: float) -> None:
@@ -284,10 +240,6 @@ def _clip_each(parameters: list[torch.nn.Parameter], limit: float) -> None:
     scale = (limit / (squares.sqrt() + 1e-6)).clamp(max=1.0)
     for grad in grads:
         grad.mul_(scale.view(-1, *[1] * (grad.dim() - 1)))
-
-
-def _named(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
 def _stacked(arrays: list[Any], device: torch.device) -> Tensor:

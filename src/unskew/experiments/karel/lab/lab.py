@@ -35,9 +35,10 @@ from unskew.models.karel.data.tasks import Tasks, joined
 from unskew.models.karel.network.synthesizer import Synthesizer
 from unskew.models.karel.score import mean_loss, score
 from unskew.models.karel.train.batches import endless, fixed
-from unskew.models.karel.train.run import MODEL, Progress, load_synthesizer, train
+from unskew.models.karel.train.run import MODEL, load_synthesizer, train
 from unskew.models.ranks import ALONE
 from unskew.models.runs import METRICS
+from unskew.models.training import Progress
 
 MISSES = 12  # unsolved tasks of a test set that an entry keeps, with the predicted programs
 TRAINING_FACTS = (  # the facts of an entry that a result shows for each model

@@ -30,8 +30,8 @@ from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.trainings import Training
 from unskew.experiments.say import Say
 from unskew.io.files import remove_left
-from unskew.models.karel.train.run import Progress
 from unskew.models.ranks import ALONE
+from unskew.models.training import Progress
 
 LANE = ("-m", "unskew.experiments.karel.lab.lane")
 SECONDS_TO_SAVE = 60.0  # that a process has to save its step when it is to end

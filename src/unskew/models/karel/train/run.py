@@ -1,11 +1,9 @@
-"""Training the synthesizer: for so many minutes or steps, resumable, checked while it runs."""
+"""A run of the synthesizer: training by minutes or by steps, checks, checkpoints, the model."""
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.resources import as_file, files
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,18 +20,19 @@ from unskew.models.karel.decode.solve import solve
 from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
 from unskew.models.karel.train.step import Batches, StepConfig, TrainingStep
 from unskew.models.ranks import ALONE, Ranks
-from unskew.models.runs import CHECKPOINT, Stop, claim, cut_log, held_interrupts, log, settings
+from unskew.models.resume import restore, steps_taken
+from unskew.models.runs import CHECKPOINT, claim, cut_log, log, settings
+from unskew.models.training import SAVE_SECONDS, Every, Position, Progress, Trainer, train_steps
 
 KIND = "karel-synthesizer"
 MODEL = "model.safetensors"  # the weights alone, written last
 SHIPPED = "shipped.safetensors"  # in the package: a small model, trained on uniform worlds
-SAVE_SECONDS = 60.0  # a stop loses no more work than this
-AHEAD = 4  # steps that are handed to a GPU before they are waited for
+STEPS_AHEAD = 4  # that a GPU is given before the loop waits for it
 
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What to train and for how long: so many minutes of training, or so many steps."""
+    """What to train and for how long: for some minutes of training, or some steps."""
 
     model: SynthesizerConfig = field(default_factory=SynthesizerConfig)
     step: StepConfig = field(default_factory=StepConfig)
@@ -55,20 +54,7 @@ class RunConfig:
         return min(1.0, done)
 
 
-@dataclass(frozen=True)
-class Progress:
-    """What the loop tells while it runs; accuracy is the generalization on the held-out tasks."""
-
-    step: int
-    loss: float
-    rate: float
-    examples_per_second: float
-    seconds: float  # of training
-    done: float  # of the run, 0 to 1
-    accuracy: float | None = None
-
-
-# Opens the batches of a run from a batch and what the feed's state was at it.
+# Opens the batches of a run, from the number of a batch and the feed's state at this batch.
 OpenBatches: TypeAlias = Callable[[int, Mapping[str, Any] | None], Batches]
 
 
@@ -80,13 +66,22 @@ def train(
     *,
     held_out: Tasks | None = None,
     every: float = 30.0,
+    save_seconds: float = SAVE_SECONDS,
     ranks: Ranks = ALONE,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Synthesizer:
-    """Train in a folder, or go on there; ``data`` names what the batches are made of.
+    """Train in a folder, or go on there. The model of a finished run is only loaded.
 
-    Minutes are those of training: compiling, saving and checking are not counted. Checks come
-    every so many seconds and do not change what is learnt. A finished run's model is loaded.
+    Args:
+        config: What to train. Its minutes count training only, not compiling, saving or checking.
+        open_batches: Opens the batches.
+        data: What names the data in the settings of the run.
+        folder: The folder of the run.
+        held_out: Tasks that the model is checked on. Checks do not change what is learnt.
+        every: Seconds between reports; each is a check, a line of metrics and a call of ``report``.
+        save_seconds: Seconds between checkpoints.
+        ranks: The processes that train together.
+        report: Called with each report.
     """
     if ranks.agree(is_finished(config, data, folder, ranks)):
         return load_synthesizer(folder, ranks.device)
@@ -100,12 +95,31 @@ def train(
     try:
         step = TrainingStep(model, batches, config.step, ranks)
         if start.tensors is not None:
-            shapes = {name: tuple(tensor.shape) for name, tensor in step.tensors().items()}
-            check_shapes(path, start.tensors, shapes)
-            step.restore(start.tensors)
+            restore(path, start.tensors, step.tensors())
         if ranks.first:
             cut_log(folder, start.step)
-        _Loop(config, step, folder, held_out, every, ranks, report).run(start.step, start.seconds)
+        notes = _Notes(step, folder, held_out, ranks, report)
+        trainer = Trainer(
+            device=ranks.device,
+            batch=config.step.batch,
+            peak_rate=config.step.rate,
+            steps_ahead=STEPS_AHEAD,
+            report_every=Every(seconds=every),
+            save_every=Every(seconds=save_seconds),
+            share_done=config.progress,
+            take_step=lambda at: step.run(at.step, at.done),
+            loss=lambda: float(step.loss),
+            rate=lambda at: config.step.rate_at(at.done),
+            report=notes.report,
+            save=notes.save,
+            ranks=ranks,
+        )
+        position = trainer.position(start.step, start.seconds)
+        if position.finished:  # stopped before it wrote its model
+            notes.save(position)
+        else:
+            step.prepare(start.step)
+            train_steps(trainer, position)
     finally:
         if isinstance(batches, Rounds):
             batches.close()
@@ -115,7 +129,7 @@ def train(
 def is_finished(
     config: RunConfig, data: Mapping[str, Any], folder: Path, ranks: Ranks = ALONE
 ) -> bool:
-    """Whether a folder has this run's model; that of another run is refused."""
+    """Return whether a folder has the model of this run; refuse the model of another run."""
     if not (folder / MODEL).is_file():
         return False
     claim(folder, _settings(config, data, ranks))
@@ -129,7 +143,7 @@ def _settings(config: RunConfig, data: Mapping[str, Any], ranks: Ranks) -> dict[
 
 @dataclass(frozen=True)
 class _Start:
-    """Where a run goes on: steps and seconds of training, where the feed stood, the tensors."""
+    """Where a run goes on: after these steps and seconds, with this state of its feed."""
 
     step: int = 0
     seconds: float = 0.0
@@ -138,136 +152,77 @@ class _Start:
 
 
 def _read_start(path: Path, ranks: Ranks) -> _Start:
-    """Return where the checkpoint of a run stands; the very beginning where there is none."""
+    """Return where the checkpoint of a run stands, or the beginning if there is none."""
     if not path.is_file():
         return _Start()
     tensors, facts = load_checkpoint(path)
+    step = steps_taken(path, facts)
     try:
         feed = facts["feeds"][ranks.rank] if facts["feeds"] else None
-        return _Start(int(facts["step"]), float(facts["seconds"]), feed, tensors)
+        return _Start(step, float(facts["seconds"]), feed, tensors)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise UnskewError(f"{path} does not say where it stands ({error!r}); {AGAIN}") from error
 
 
-class _Loop:
-    """The steps of a run, with what is written and told between them."""
+class _Notes:
+    """Writes the metrics, the checkpoints and the model of a run."""
 
     def __init__(
         self,
-        config: RunConfig,
         step: TrainingStep,
         folder: Path,
         held_out: Tasks | None,
-        every: float,
         ranks: Ranks,
         report: Callable[[Progress], None],
     ) -> None:
-        self.config, self.step, self.folder, self.ranks = config, step, folder, ranks
-        self._held_out, self._every, self._report = held_out, every, report
-        self._on_gpu = ranks.device.type == "cuda"
+        self._step, self._folder, self._ranks = step, folder, ranks
+        self._held_out, self._report = held_out, report
         self._board: Any = None
 
-    def run(self, number: int, seconds: float) -> None:
-        """Go on from so many steps and seconds to the end."""
-        if self._done(number, seconds) >= 1:
-            self._finish(number, seconds)
-            return
-        self.step.prepare(number)  # compiling is not counted
-        self._seconds = seconds
-        with held_interrupts() as stop:
-            self._train(number, stop)
-
-    def _train(self, number: int, stop: Stop) -> None:
-        """Take steps until the end, or until asked to stop: then all of them are saved."""
-        clock = checked = saved = time.perf_counter()
-        told = (number, self._seconds)
-        done = self._done(number, self._seconds)
-        while done < 1:
-            self.step.run(number, done)
-            number += 1
-            if self._on_gpu and number % AHEAD == 0:
-                torch.cuda.synchronize()
-            now = time.perf_counter()
-            self._seconds += now - clock
-            done = self._done(number, self._seconds)
-            if done < 1 and now - checked > self._every:
-                told = self._tell(number, told)
-                checked = time.perf_counter()
-            unsaved = self.ranks.agree(math.inf if stop.asked else now - saved)
-            if done < 1 and unsaved > SAVE_SECONDS:
-                self._save(number, self._feeds(number))
-                saved = time.perf_counter()
-                if unsaved == math.inf:
-                    stop.asked = True  # whichever process was
-                    return
-            clock = time.perf_counter()
-        self._tell(number, told)
-        self._finish(number, self._seconds)
-
-    def _done(self, number: int, seconds: float) -> float:
-        return self.ranks.agree(self.config.progress(number, seconds))
-
-    def _tell(self, number: int, told: tuple[int, float]) -> tuple[int, float]:
-        """Check the model, and log and report how it goes."""
-        done = self.config.progress(number, self._seconds)
-        if self._on_gpu:
-            torch.cuda.synchronize()
-        loss = float(self.step.loss)
-        if not math.isfinite(loss):
-            raise UnskewError(
-                f"the loss is {loss} at step {number}; lower --rate ({self.config.step.rate})"
-            )
-        accuracy = None
-        if self._held_out is not None and self.ranks.first:
-            solved = solve(self.step.model, self._held_out, beam=1)
+    def report(self, progress: Progress) -> None:
+        """Check the model on the held-out tasks; log and report how far the training is."""
+        if self._held_out is not None:
+            solved = solve(self._step.model, self._held_out, beam=1)
             accuracy = float(solved.judged.generalizes[:, 0].mean())
-        taken = (number - told[0]) * self.config.step.batch
-        speed = taken / max(self._seconds - told[1], 1e-9)
-        rate = self.config.step.rate_at(done)
-        now = Progress(number, loss, rate, speed, self._seconds, done, accuracy)
-        if self.ranks.first:
-            log(self.folder, asdict(now))
-            self._draw(now)
-            self._report(now)
-        return number, self._seconds
+            progress = replace(progress, accuracy=accuracy)
+        log(self._folder, asdict(progress))
+        self._draw(progress)
+        self._report(progress)
 
-    def _draw(self, now: Progress) -> None:
-        """Write the numbers for TensorBoard too, where it is installed."""
+    def _draw(self, progress: Progress) -> None:
+        """Write the numbers for TensorBoard too, if it is installed."""
         if self._board is None and find_spec("tensorboard") is not None:
             from torch.utils.tensorboard import SummaryWriter
 
-            self._board = SummaryWriter(str(self.folder), purge_step=now.step)
+            self._board = SummaryWriter(str(self._folder), purge_step=progress.step)
         if self._board is not None:
             for name in ("loss", "rate", "examples_per_second", "accuracy"):
-                value = getattr(now, name)
+                value = getattr(progress, name)
                 if value is not None:
-                    self._board.add_scalar(name, value, now.step)
+                    self._board.add_scalar(name, value, progress.step)
             self._board.flush()
 
-    def _save(self, number: int, feeds: list[dict[str, Any]]) -> None:
-        """Write everything that the next step depends on."""
-        if self.ranks.first:
-            facts = {"step": number, "seconds": self._seconds, "feeds": feeds}
-            save_checkpoint(self.folder / CHECKPOINT, self.step.tensors(), facts)
+    def save(self, at: Position) -> None:
+        """Write everything that the next step depends on; at the end, write the model last."""
+        feeds = [] if at.finished else self._feeds(at.step)
+        if not self._ranks.first:
+            return
+        facts = {"step": at.step, "seconds": at.seconds, "feeds": feeds}
+        save_checkpoint(self._folder / CHECKPOINT, self._step.tensors(), facts)
+        if at.finished:
+            if self._board is not None:
+                self._board.close()
+            model = self._step.model
+            facts = {"kind": KIND, "model": model.config.facts(), "step": at.step}
+            save_checkpoint(self._folder / MODEL, dict(model.state_dict()), facts)
 
     def _feeds(self, number: int) -> list[dict[str, Any]]:
-        """Return where each process's feed stands for a batch; none where there is a dataset."""
-        batches = self.step.batches
+        """Return the state of each process's feed at a batch; nothing if the data is a dataset."""
+        batches = self._step.batches
         if not isinstance(batches, Rounds):
             return []
-        batches.choice(number)  # the first of a round has its chunk from here on
-        return self.ranks.gather(batches.state())
-
-    def _finish(self, number: int, seconds: float) -> None:
-        """Write the last checkpoint and, last of all, the model by itself."""
-        self._seconds = seconds
-        if self._board is not None:
-            self._board.close()
-        self._save(number, [])  # nothing comes after it
-        if not self.ranks.first:
-            return
-        facts = {"kind": KIND, "model": self.config.model.facts(), "step": number}
-        save_checkpoint(self.folder / MODEL, dict(self.step.model.state_dict()), facts)
+        batches.choice(number)  # the first batch of a round needs the chunk that is read here
+        return self._ranks.gather(batches.state())
 
 
 def load_synthesizer(run: Path, device: torch.device) -> Synthesizer:
@@ -285,7 +240,7 @@ def load_synthesizer(run: Path, device: torch.device) -> Synthesizer:
     except (KeyError, TypeError, UnskewError) as error:
         reason = "no sizes in it" if isinstance(error, KeyError) else error
         raise UnskewError(f"{path} holds no synthesizer ({reason}); give another run") from error
-    check_shapes(path, tensors, {name: each.shape for name, each in config.shapes().items()})
+    check_shapes(path, tensors, {name: part.shape for name, part in config.shapes().items()})
     model = Synthesizer(config)
     model.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
     return model.to(device).eval()
