@@ -1,11 +1,11 @@
-"""The Karel tables of README and docs, made from the entries in results/karel; for docs.numbers."""
+"""The Karel numbers of README and docs, made from the entries in results/; for docs.numbers."""
 
-import json
+from functools import cache
 from itertools import product
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from docs.markdown import ROOT, from_to, read, table
 from unskew.domains.karel.sources import TRIES
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel import actions, narrow_sets, nesting, original
@@ -24,16 +24,9 @@ from unskew.experiments.karel.lab.test_sets import (
 from unskew.experiments.karel.lab.trainings import seeds_of, training
 from unskew.experiments.terminal import cell_text
 
-
-def _narrow(paper: dict[str, float]) -> dict[str, float]:
-    """Name a row of table 1 by test set."""
-    return {f"narrow-{name}": number for name, number in paper.items()}
-
-
-ROOT = Path(__file__).parents[1]
-BEST = "beyond, wider"  # of those that were run
-WORK = ROOT / "results" / "karel"  # where the entries of the full scale lie
-SUMMARY = {  # the README's rows, by test set
+BEST = "beyond, wider"  # the best of the models that were run
+WORK = ROOT / "results" / "karel"  # the working folder of the full scale
+SUMMARY = {  # the rows of the README's table, by test set
     ORIGINAL: "original test set, recreated",
     UNIFORM: "same programs, uniform worlds",
     "narrow-0.05-0.85-G": "few walls, many cells with one or two markers",
@@ -43,9 +36,13 @@ SUMMARY = {  # the README's rows, by test set
     COVERED[0]: "a loop inside a loop, in worlds that run both",
     ACTIONS: "one to eight actions, no loops",
 }
+BASELINE, EVEN = (  # table 1
+    {f"narrow-{name}": number for name, number in numbers.items()}
+    for numbers in (narrow_sets.BASELINE, narrow_sets.EVEN)
+)
 PAPER = {  # table 1, and sections 4.2 and 4.3
-    "baseline": {**original.PAPER, **_narrow(narrow_sets.BASELINE), **nesting.PAPER},
-    "uniform": _narrow(narrow_sets.EVEN),
+    "baseline": {**original.PAPER, **BASELINE, **nesting.PAPER},
+    "uniform": EVEN,
 }
 FULL = SCALES["full"]
 SHOWN = ", 1 to 5 pairs"
@@ -53,48 +50,46 @@ PASSES = f"{FULL.whole_steps * FULL.batch / FULL.whole:.0f} passes"
 
 
 def results() -> dict[str, dict[str, Any]]:
-    """Return every Karel experiment as far as it was run at full scale."""
-    lab = Lab("full", WORK)
-    return {name: load_experiment(name).run(lab, only=["none"]) for name in KAREL}
+    """Return the result of every Karel experiment with what was run at full scale."""
+    return {name: load_experiment(name).run(Lab("full", WORK), only=["none"]) for name in KAREL}
 
 
 def blocks() -> dict[str, str]:
     """Return the text of every block by name."""
-    found = results()
-    made = {name: _experiment(result) for name, result in found.items()}
-    made["karel-summary"] = _summary()
-    made["karel-regimes"] = _regimes()
-    made["karel-reading"] = _reading()
-    made["karel-found"] = _found(found)
-    made["karel-differences"] = _differences(found)
-    made["karel-trainings"] = _trainings(found)
-    made["karel-dropped"] = _dropped(found["karel-narrow-sets"]["tests"])
-    return made
+    experiments = results()
+    return {name: _experiment(result) for name, result in experiments.items()} | {
+        "karel-summary": _summary(),
+        "karel-regimes": _regimes(),
+        "karel-reading": _reading(),
+        "karel-found": _findings(experiments),
+        "karel-differences": _differences(experiments),
+        "karel-trainings": _trainings(experiments),
+        "karel-dropped": _dropped(experiments["karel-narrow-sets"]["tests"]),
+    }
 
 
 def _experiment(result: dict[str, Any]) -> str:
     return "\n\n".join(
-        f"**{table['title']}** ({table['unit']})\n\n{_table(table)}"
-        + (f"\n\n{table['note']}" if "note" in table else "")
-        for table in result["tables"]
+        f"**{data['title']}** ({data['unit']})\n\n{_table(data)}"
+        + (f"\n\n{data['note']}" if "note" in data else "")
+        for data in result["tables"]
     )
 
 
-def _table(table: dict[str, Any]) -> str:
-    """Return a table with a row for each test set and a column for each model."""
-    cells = {(cell["row"], cell["column"]): cell for cell in table["cells"]}
-    was_run = _was_run(table)
-    models = [model for model in table["rows"] if model in was_run]
-    missing = [f"*{model}*" for model in table["rows"] if model not in was_run]
-    rows = []
-    if models:
-        rows += ["| | " + " | ".join(models) + " |", "|---" * (len(models) + 1) + "|"]
-        for column in table["columns"]:
-            each = " | ".join(cell_text(cells[model, column], table["unit"]) for model in models)
-            rows.append(f"| {column} | {each} |")
-    if missing:
-        rows += ["", f"Not run yet: {', '.join(missing)}." if models else "Not run yet."]
-    return "\n".join(rows).strip()
+def _table(data: dict[str, Any]) -> str:
+    """Return a table with a row for each test set and a column for each model that was run."""
+    cells = {(cell["row"], cell["column"]): cell for cell in data["cells"]}
+    were_run = {cell["row"] for cell in data["cells"] if cell["ours"] is not None}
+    models = [model for model in data["rows"] if model in were_run]
+    missing = [f"*{model}*" for model in data["rows"] if model not in were_run]
+    if not models:
+        return "Not run yet."
+    rows = (
+        (column, *(cell_text(cells[model, column], data["unit"]) for model in models))
+        for column in data["columns"]
+    )
+    not_run = f"\n\nNot run yet: {', '.join(missing)}." if missing else ""
+    return table(("", *models), rows) + not_run
 
 
 def _summary() -> str:
@@ -103,15 +98,14 @@ def _summary() -> str:
     for kind in PAPER:
         heads += [f"{kind}: paper", f"{kind}: {PASSES}", f"{kind}: stream"]
     heads += ["one for all: stream", "one for all: first that fits"]
-    rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    rows = []
     for test, title in SUMMARY.items():
-        told = [title]
+        row = [title]
         for kind, paper in PAPER.items():
             number = f"{paper[test]:g}" if test in paper else ""
-            told += [number, _solved(f"{kind}, whole", test), _solved(kind, test)]
-        told += [_solved(BEST, test), f"{_mean(BEST, test, FIRST_CONSISTENT):.1f}"]
-        rows.append(f"| {' | '.join(told)} |")
-    return "\n".join(rows)
+            row += [number, _solved(f"{kind}, whole", test), _solved(kind, test)]
+        rows.append([*row, _solved(BEST, test), f"{_mean(BEST, test, FIRST_CONSISTENT):.1f}"])
+    return table(heads, rows)
 
 
 def _solved(model: str, test: str) -> str:
@@ -124,15 +118,25 @@ def _solved(model: str, test: str) -> str:
 
 
 def _values(model: str, test: str, way: str = GENERALIZES) -> list[float]:
-    """Return what each seed that was run solves of a test set, in percent."""
+    """Return what each seed solves of a test set, in percent."""
     shares = [scores[test]["shares"][way] for scores in _scores(model) if test in scores]
     return [100 * share["hits"] / share["n"] for share in shares]
 
 
+@cache
 def _scores(model: str) -> list[dict[str, dict[str, Any]]]:
     """Return the scores of each seed by test set."""
-    known = [Lab("full", WORK).known(training(model, FULL, i)) for i in seeds_of(model, FULL)]
-    return [entry.get("scores", {}) for entry in known]
+    lab = Lab("full", WORK)
+    entries = [lab.known(training(model, FULL, seed)) for seed in seeds_of(model, FULL)]
+    return [entry.get("scores", {}) for entry in entries]
+
+
+def _mean(model: str, test: str, way: str = GENERALIZES) -> float:
+    """Return the mean over the seeds that were run."""
+    values = _values(model, test, way)
+    if not values:
+        raise SystemExit(f"{WORK} has no score of {model} on {test}; run it, or leave it out")
+    return mean(values)
 
 
 def _regimes() -> str:
@@ -149,7 +153,7 @@ def _regimes() -> str:
 
 
 def _reading() -> str:
-    """Return what else a reader of the README's table should know."""
+    """Return what else the readers of the README's table should know."""
     passed, streamed = (
         f"{steps * FULL.batch / 1e6:.0f} M" for steps in (FULL.whole_steps, FULL.steps)
     )
@@ -179,20 +183,27 @@ def _reading() -> str:
     )
 
 
-def _found(found: dict[str, dict[str, Any]]) -> str:
-    """Return the findings in one list, each with its numbers and the table that has them."""
+def _findings(experiments: dict[str, dict[str, Any]]) -> str:
+    """Return the findings as a list, each with its numbers and a link to its table."""
+
+    def ours(experiment: str, model: str, column: str) -> float:
+        """Return our mean in a cell of the first table of an experiment."""
+        cells = experiments[experiment]["tables"][0]["cells"]
+        by_place = {(cell["row"], cell["column"]): cell["ours"] for cell in cells}
+        return float(by_place[model, column]["mean"])
+
     base, even = "baseline, whole", "uniform, whole"
-    sets = list(_narrow(narrow_sets.EVEN))
-    solved = [_mean(even, test) for test in sets]
+    solved = [_mean(even, test) for test in EVEN]
     full = "narrow-0.05-0.85-A"
     fixed, fresh = f"msr {FULL.passed:,}", "msr stream"
-    best = [_values(BEST, test, GENERALIZES)[0] for test in (ORIGINAL, UNIFORM, ACTIONS)]
-    own, others = own_and_others(found["karel-narrow-training"]["tables"][0]["cells"])
-    one = [_ours(found["karel-grids"], name, "1") for name in ("baseline", f"baseline{SHOWN}")]
-    five = [_ours(found["karel-grids"], name, "5") for name in ("baseline", f"baseline{SHOWN}")]
-    first = _ours(found["karel-real-world"], "baseline", "first candidate")
-    most = _ours(found["karel-real-world"], BEST, "first candidate")
-    whole = _ours(found["karel-actions"], base, "1"), _ours(found["karel-actions"], base, "8")
+    best = [_values(BEST, test)[0] for test in (ORIGINAL, UNIFORM, ACTIONS)]
+    own, others = own_and_others(experiments["karel-narrow-training"]["tables"][0]["cells"])
+    one, five = (
+        [ours("karel-grids", name, shown) for name in ("baseline", f"baseline{SHOWN}")]
+        for shown in ("1", "5")
+    )
+    first, most = (ours("karel-real-world", m, "first candidate") for m in ("baseline", BEST))
+    whole = [ours("karel-actions", base, length) for length in ("1", "8")]
     return "\n".join(
         (
             f"- **Other worlds break the baseline.** After {PASSES} it solves "
@@ -235,17 +246,12 @@ def _found(found: dict[str, dict[str, Any]]) -> str:
     )
 
 
-def _ours(result: dict[str, Any], model: str, column: str) -> float:
-    """Return our mean in a cell of the first table of an experiment."""
-    cells = {(cell["row"], cell["column"]): cell for cell in result["tables"][0]["cells"]}
-    value: float = cells[model, column]["ours"]["mean"]
-    return value
-
-
-def _differences(found: dict[str, dict[str, Any]]) -> str:
-    """Return where our numbers and the paper's are far apart."""
-    whole, stream = ({k: _mean(f"{k}{end}", ORIGINAL) for k in PAPER} for end in (", whole", ""))
-    low = [test for test, number in _narrow(narrow_sets.BASELINE).items() if number < 3]
+def _differences(experiments: dict[str, dict[str, Any]]) -> str:
+    """Return where our numbers differ most from the paper's."""
+    whole, stream = (
+        {kind: _mean(f"{kind}{end}", ORIGINAL) for kind in PAPER} for end in (", whole", "")
+    )
+    low = [test for test, number in BASELINE.items() if number < 3]
     papers = [PAPER["baseline"][test] for test in low]
     ours, few = ([_mean(f"baseline, {end}", test) for test in low] for end in ("whole", "passes"))
     seeds = ", ".join(f"{value:.1f}" for value in sorted(_values("baseline", low[1])))
@@ -271,7 +277,7 @@ def _differences(found: dict[str, dict[str, Any]]) -> str:
             f"- **Short programs.** From one to eight actions, the paper's baseline goes from "
             f"{actions.BASELINE[0]:g} to {actions.BASELINE[-1]:.0f} %. After {PASSES}, ours goes "
             f"from {lengths[0]:.0f} to {lengths[-1]:.0f} %.",
-            _narrow_trained(found["karel-narrow-training"]["tables"][0]),
+            _narrow_trained(experiments["karel-narrow-training"]["tables"][0]),
         )
     )
 
@@ -282,9 +288,9 @@ def _nested() -> str:
     solved, exact = (
         [_mean(model, test, way) for test in (*NESTED, *COVERED)] for way in (GENERALIZES, "exact")
     )
-    tried = json.loads((ROOT / "results" / "karel_nested.json").read_text(encoding="utf-8"))["sets"]
-    tasks, right, nesting_too = (
-        sum(each[name] for each in tried.values()) for name in ("tasks", "solved", "by nesting")
+    nested = read("karel_nested")["sets"].values()
+    tasks, right, by_nesting = (
+        sum(facts[name] for facts in nested) for name in ("tasks", "solved", "by nesting")
     )
     return (
         f"- **Nested loops.** The paper's baseline has an accuracy of {nesting.PAPER[NESTED[0]]} "
@@ -296,16 +302,16 @@ def _nested() -> str:
         f"program than the true one. We counted for one model only whether such programs nest: "
         f"the shipped one, a smaller network, trained for 3.5 minutes on uniform worlds, without "
         f"the programs of these test sets. It solves {right:,} of {tasks:,} such tasks, and "
-        f"{nesting_too} of them by a program that nests in this way "
+        f"{by_nesting} of them by a program that nests in this way "
         f"([results](../results/karel_nested.json)). This does not tell how the baseline solves "
         f"them. The paper does not say whether it counts exact matches. It also does not say "
         f"whether other programs could fit its worlds."
     )
 
 
-def _narrow_trained(table: dict[str, Any]) -> str:
+def _narrow_trained(data: dict[str, Any]) -> str:
     """Return how models of narrow worlds do on their own distribution and on others."""
-    own, others = own_and_others(table["cells"])
+    own, others = own_and_others(data["cells"])
     names = narrow_names(FULL)
     uniform = [_mean("narrow uniform", f"narrow-{name}") for name in names]
     solved = {
@@ -328,25 +334,13 @@ def _narrow_trained(table: dict[str, Any]) -> str:
     )
 
 
-def _was_run(table: dict[str, Any]) -> set[str]:
-    """Return the models of a table that have a number."""
-    return {cell["row"] for cell in table["cells"] if cell["ours"] is not None}
-
-
-def _mean(model: str, test: str, way: str = GENERALIZES) -> float:
-    values = _values(model, test, way)
-    if not values:
-        raise SystemExit(f"{WORK} has no score of {model} on {test}; run it, or leave it untold")
-    return mean(values)
-
-
 def _dropped(tests: dict[str, dict[str, int]]) -> str:
-    """Return how many of the recreated original test programs each set leaves out."""
+    """Return how many programs of the recreated original test set the other sets leave out."""
     left_out = {name: facts["dropped"] for name, facts in tests.items()}
     walled = "karel/narrow-0.85"
     walls = [n for name, n in left_out.items() if name.startswith(walled)]
     narrow = [n for name, n in left_out.items() if "narrow" in name and not name.startswith(walled)]
-    scores = Lab("full", WORK).known(training("baseline", FULL, 1))["scores"]
+    common = _scores("baseline")[1][ORIGINAL]["common"]["n"]
     return (
         f"Some programs are left out of a test set, because they have no valid worlds or because "
         f"{TRIES:,} draws found none. Worlds are valid where no run crashes and the shown worlds "
@@ -355,34 +349,36 @@ def _dropped(tests: dict[str, dict[str, int]]) -> str:
         f"{left_out['karel/uniform-test']} of {tests['karel/msr-test']['tasks']:,} programs in the "
         f"uniform set, {min(narrow)} to {max(narrow)} in the narrow ones, and {min(walls)} to "
         f"{max(walls)} where 85 % of the cells are walls. The report also gives the accuracy on "
-        f"the {scores['msr-test']['common']['n']:,} tasks whose programs are in all sets."
+        f"the {common:,} tasks whose programs are in all sets."
     )
 
 
-def _trainings(found: dict[str, dict[str, Any]]) -> str:
+def _trainings(experiments: dict[str, dict[str, Any]]) -> str:
     """Return a table of the trained models: on what, how long, with how many seeds."""
-    by_name: dict[str, list[dict[str, Any]]] = {}
-    for result in found.values():
-        for each in result["trainings"]:
-            known = by_name.setdefault(each["name"], [])
-            if each["hash"] not in {other["hash"] for other in known}:
-                known.append(each)
-    heads = ("model", "trained on", "pairs shown", "seeds", "examples", "passes", "seconds")
-    rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    by_name: dict[str, dict[str, dict[str, Any]]] = {}
+    for result in experiments.values():
+        for run in result["trainings"]:
+            by_name.setdefault(run["name"], {}).setdefault(run["hash"], run)
+    rows = []
     for name, runs in by_name.items():
-        first = runs[0]
-        seeds = ", ".join(str(run["seed"]) for run in runs)
-        seconds = " / ".join(_seconds(run) for run in runs)
+        first, *_ = runs.values()
         low, high = first["shown"]
-        shown = f"{low}" if low == high else f"{low} to {high}"
         rows.append(
-            f"| {name} | {first['data']} | {shown} | {seeds} | {first['examples'] / 1e6:.1f} M "
-            f"| {first['passes']:g} | {seconds} |"
+            (
+                name,
+                first["data"],
+                from_to(str(low), str(high)),
+                ", ".join(str(run["seed"]) for run in runs.values()),
+                f"{first['examples'] / 1e6:.1f} M",
+                f"{first['passes']:g}",
+                " / ".join(_seconds(run) for run in runs.values()),
+            )
         )
-    return "\n".join(rows)
+    heads = ("model", "trained on", "pairs shown", "seeds", "examples", "passes", "seconds")
+    return table(heads, rows)
 
 
 def _seconds(run: dict[str, Any]) -> str:
-    """Return how long a training took, and how many ran at once."""
-    beside = f" ({run['at_once']} at once)" if run["at_once"] > 1 else ""
-    return f"{run['seconds']:.0f}{beside}"
+    """Return how long a training took, and how many trainings ran at the same time."""
+    at_once = f" ({run['at_once']} at once)" if run["at_once"] > 1 else ""
+    return f"{run['seconds']:.0f}{at_once}"

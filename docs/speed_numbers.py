@@ -1,38 +1,38 @@
-"""The speed figures of docs, made from results/speed.json, and what parts cost; for docs.numbers.
+"""The speeds in docs, made from results/speed.json and others; for docs.numbers.
 
 `make speed` measures them again.
 """
 
-import json
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from docs.markdown import from_to, percent, read, table
+
 MACHINE = "One core of a small cloud machine"
-TOLD = ("karel/msr", "karel/uniform", "karel/narrow .25 .65 U", "karel/narrow .85 .05 A")
+SOURCES = ("karel/msr", "karel/uniform", "karel/narrow .25 .65 U", "karel/narrow .85 .05 A")
 BILLION, CORES = 10**9, 64
 Rate = list[float]  # median, slowest, fastest
 
 
 def blocks() -> dict[str, str]:
     """Return the text of every block by name."""
-    speed = json.loads((ROOT / "results" / "speed.json").read_text(encoding="utf-8"))
-    parts = json.loads((ROOT / "results" / "parts.json").read_text(encoding="utf-8"))
+    speed, cuda = read("speed"), read("karel_cuda")
     return {
-        "speed": _speed(speed),
+        "speed": _speed(speed, cuda),
         "karel-speed": _karel(speed["karel"]),
+        "karel-cuda": _cuda(cuda),
         "karel-sources": _sources(speed["karel_sources"]),
         "datasets-billion": _billion(speed["datasets"]["karel/msr"]),
-        "theory-parts": _parts(parts),
+        "theory-parts": _parts(read("parts")),
     }
 
 
-def _speed(speed: dict[str, Any]) -> str:
-    """The table of the design page."""
+def _speed(speed: dict[str, Any], cuda: dict[str, Any]) -> str:
+    """Return the table of the design page."""
     calculator, karel, sources = speed["calculator"], speed["karel"], speed["karel_sources"]
     steps = [row["nanoseconds"] for row in speed["homogenize"]["acceptance"]]
     shares = [100 * row["acceptance"] / row["drawing"] for row in steps]
-    times = [each["measured"][0] / each["plain"][0] for each in calculator.values()]
+    times = [source["measured"][0] / source["plain"][0] for source in calculator.values()]
+    on_gpu = cuda["cases"]["random pairs"]["ticks_per_second"]["on_device"]["median"]
     kept = list(speed["homogenize"]["memory"].items())
     rows = {
         "Calculator expressions drawn, printed, evaluated": _two(calculator, "drawn"),
@@ -43,22 +43,33 @@ def _speed(speed: dict[str, Any]) -> str:
             f"{max(shares):.0f} % of the time of drawing"
         ),
         "Karel runs": f"{_millions(karel['ticks'])} M ticks/s, {_millions(karel['runs'])} M short "
-        f"runs/s ([on a GPU](karel.md#running) {_on_gpu():.0f} G ticks/s of random pairs)",
+        f"runs/s ([on a GPU](karel.md#running) {on_gpu / 1e9:.0f} G ticks/s of random pairs)",
         "Karel examples of six worlds": f"{_range(sources['karel/msr']['rate'])}/s like the "
         f"original's, {_range(sources['karel/uniform']['rate'])}/s uniform",
         "peak memory": "; ".join(f"{mib:.0f} MiB with {int(n):,} kept" for n, mib in kept),
     }
-    return "\n".join(["| | |", "|---|---|", *(f"| {k} | {v} |" for k, v in rows.items())])
+    return table(("", ""), rows.items())
 
 
-def _on_gpu() -> float:
-    """Return the ticks a second of random pairs of programs and worlds, in thousands of millions.
-
-    What is there already; to bring it there takes longer.
-    """
-    path = ROOT / "results" / "karel_cuda.json"
-    cases = json.loads(path.read_text(encoding="utf-8"))["cases"]
-    return float(cases["random pairs"]["ticks_per_second"]["on_device"]["median"]) / 1e9
+def _cuda(result: dict[str, Any]) -> str:
+    """Return the ticks a second on a GPU and on a CPU, case by case."""
+    ways = {
+        "on_device": "on the device",
+        "with_transfers": "with transfers",
+        "cpu_one_core": "one core",
+        "cpu_all_cores": "all cores",
+    }
+    cases, settings = result["cases"], result["settings"]
+    rows = [
+        (name, *(f"{case['ticks_per_second'][way]['median'] / 1e6:,.0f}" for way in ways))
+        for name, case in cases.items()
+    ]
+    wrong = sum(case["mismatches"] for case in cases.values())
+    return table(("M ticks/s", *ways.values()), rows) + (
+        f"\n\nEach case has {settings['pairs']:,} pairs; the number is the median of "
+        f"{settings['repeats']} runs on {result['provenance']['hardware']}. {wrong} results differ "
+        f"from those of the CPU (`results/karel_cuda.json`)."
+    )
 
 
 def _two(calculator: dict[str, Any], what: str) -> str:
@@ -77,18 +88,22 @@ def _karel(karel: dict[str, Rate]) -> str:
 
 
 def _sources(sources: dict[str, dict[str, Any]]) -> str:
-    """A row a source, and how fast the plain way is."""
-    rows = ["| source | examples/s | worlds drawn for six | programs dropped | plain rejection |"]
-    rows.append("|---|---|---|---|---|")
-    for name in TOLD:
-        told = sources[name]
-        source, _, settings = name.partition(" ")
-        dropped = f"{100 * told['dropped']:.1f} %" if "dropped" in told else "–"
+    """Return a row for each source: its speed, and the speed of plain rejection."""
+    rows = []
+    for name in SOURCES:
+        facts = sources[name]
+        source, space, settings = name.partition(" ")
         rows.append(
-            f"| `{source}`{' ' if settings else ''}{settings} | {_range(told['rate'])} | "
-            f"{told['worlds']:,.0f} | {dropped} | {told['plain']:.0f}/s |"
+            (
+                f"`{source}`{space}{settings}",
+                _range(facts["rate"]),
+                f"{facts['worlds']:,.0f}",
+                percent(facts["dropped"]) if "dropped" in facts else "–",
+                f"{facts['plain']:.0f}/s",
+            )
         )
-    return "\n".join(rows)
+    heads = ("source", "examples/s", "worlds drawn for six", "programs dropped", "plain rejection")
+    return table(heads, rows)
 
 
 def _billion(karel: dict[str, float]) -> str:
@@ -105,18 +120,15 @@ def _billion(karel: dict[str, float]) -> str:
 
 
 def _parts(parts: dict[str, Any]) -> str:
-    """Sizes across; for each source what is left and what it costs."""
-    rows = parts["rows"]
-    sizes = list(dict.fromkeys(row["size"] for row in rows))
-    lines = [f"| examples a part | {' | '.join(f'{size:,}' for size in sizes)} |"]
-    lines.append("|---" * (len(sizes) + 1) + "|")
-    for source in dict.fromkeys(row["source"] for row in rows):
-        own = [row for row in rows if row["source"] == source]
-        left = " | ".join(f"{row['variation']:.3f}" for row in own)
-        draws = " | ".join(f"{row['draws']:.1f}" for row in own)
-        lines.append(f"| `{source}` by `{own[0]['variable']}`: total variation left | {left} |")
-        lines.append(f"| draws per kept example | {draws} |")
-    return "\n".join(lines)
+    """Return for each source what skew is left, and what it costs, by the size of a part."""
+    sizes = list(dict.fromkeys(row["size"] for row in parts["rows"]))
+    lines = []
+    for source in dict.fromkeys(row["source"] for row in parts["rows"]):
+        rows = [row for row in parts["rows"] if row["source"] == source]
+        name = f"`{source}` by `{rows[0]['variable']}`: total variation left"
+        lines.append((name, *(f"{row['variation']:.3f}" for row in rows)))
+        lines.append(("draws per kept example", *(f"{row['draws']:.1f}" for row in rows)))
+    return table(("examples a part", *(f"{size:,}" for size in sizes)), lines)
 
 
 def _mean(rows: list[dict[str, float]], name: str) -> float:
@@ -124,20 +136,16 @@ def _mean(rows: list[dict[str, float]], name: str) -> float:
 
 
 def _millions(rate: Rate) -> str:
-    """Say the slowest and the fastest, in millions."""
+    """Write the slowest and the fastest rate in millions."""
     low, high = (value / 1e6 for value in rate[1:])
     places = 0 if low >= 20 else 1
-    return _from_to(f"{low:.{places}f}", f"{high:.{places}f}")
+    return from_to(f"{low:.{places}f}", f"{high:.{places}f}")
 
 
 def _range(rate: Rate) -> str:
-    return _from_to(*map(_rounded, rate[1:]))
-
-
-def _from_to(low: str, high: str) -> str:
-    return low if low == high else f"{low} to {high}"
+    return from_to(*map(_rounded, rate[1:]))
 
 
 def _rounded(value: float) -> str:
-    """Write a rate with two digits: more would be noise."""
+    """Write a rate with two digits; more digits would be noise."""
     return f"{float(f'{value:.2g}'):,.0f}"

@@ -1,12 +1,11 @@
-"""The figures of docs/synthesizer.md, made from results/; for docs.numbers."""
+"""The numbers of docs/synthesizer.md, made from results/; for docs.numbers."""
 
-import json
-from pathlib import Path
+from functools import cache
 from typing import Any
 
+from docs.markdown import ROOT, read, table
 from unskew.domains.karel.variables import LONGEST
 
-ROOT = Path(__file__).parents[1]
 SHIPPED = ROOT / "src" / "unskew" / "models" / "karel" / "shipped.safetensors"
 TESTS = ("msr-test", "uniform-test")
 WAYS = ("exact", "generalizes, any", "generalizes, first consistent")
@@ -16,67 +15,62 @@ Scores = dict[str, dict[str, dict[str, Any]]]  # test set: shares by how a solut
 
 def blocks() -> dict[str, str]:
     """Return the text of every block by name."""
-    speed = _read("results/karel_model_speed.json")
     return {
         "synthesizer-accuracy": _accuracy(),
         "synthesizer-more": _more(),
         "synthesizer-seeing": _seeing(),
-        "synthesizer-speed": f"{_speed(speed)}\n{_streamed()}",
+        "synthesizer-speed": f"{_speed(read('karel_model_speed'))}\n{_streamed()}",
     }
 
 
-def _read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((ROOT / name).read_text(encoding="utf-8"))
-    return found
-
-
 def _accuracy() -> str:
-    """One row a model: what the first candidate solves, and by other ways to count."""
-    heads = ("trained on", "test programs", "seeds", "original test set", "exact", "any of 64")
-    heads += ("first consistent", "uniform test set")
-    rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    single = _read("results/karel_synthesizer.json")
+    """Return a row for each model: what it solves, counted in several ways."""
+    single = read("karel_synthesizer")
     stream = f"a stream of `karel/msr`, each example used twice: {_took('baseline')}"
-    rows.append(_row(stream, "in the stream too, as in the original", _entries("baseline")))
-    boxed = [_shares(single["full"]["evaluation"])]
+    rows = [_row(stream, "in the stream too, as in the original", _entries("baseline"))]
     steps = single["full"]["metrics"][-1]["step"]
     timed = f"the same, stopped after 5 minutes: {steps:,} steps"
-    rows.append(_row(timed, "in the stream too", boxed))
+    rows.append(_row(timed, "in the stream too", [_shares(single["full"]["evaluation"])]))
     if longer := _entries("baseline, twice as long"):
         took = _took("baseline, twice as long")
         rows.append(_row(f"the same: {took}", "in the stream too", longer))
-    rows.append(_fixed_row(_read("results/karel_train.json")))
-    shipped = [_shares(single["shipped"]["evaluation"])]
-    rows.append(_row("a stream of `karel/uniform`, 3.5 minutes, 1 to 5 pairs: the shipped model",
-                     "left out", shipped))  # fmt: skip
-    return "\n".join(rows)
+    rows.append(_fixed_row(read("karel_train")))
+    shipped = "a stream of `karel/uniform`, 3.5 minutes, 1 to 5 pairs: the shipped model"
+    rows.append(_row(shipped, "left out", [_shares(single["shipped"]["evaluation"])]))
+    heads = ("trained on", "test programs", "seeds", "original test set", "exact", "any of 64")
+    return table((*heads, "first consistent", "uniform test set"), rows)
 
 
 def _seeing() -> str:
-    """One row a start: the loss on new tasks, and what the worlds of other tasks add to it."""
-    heads = ("network", "worlds", "programs", "batches", "rate", "begun", "loss")
-    heads += ("more with other worlds",)
-    rows = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    """Return a row for each start: the loss on new tasks, and the loss with other worlds."""
+    rows = []
     for path in sorted((ROOT / "results" / "karel_seeing").glob("*.json"), reverse=True):
-        bench = json.loads(path.read_text(encoding="utf-8"))
+        bench = read(f"karel_seeing/{path.stem}")
+        longest = bench["longest"]
         for way, run in bench["ways"].items():
             step, last = run["step"], run["curve"][-1]
-            network = "full" if run["model"]["channels"] == 64 else "a quarter"
-            longest = bench["longest"]
-            programs = f"to {longest} tokens" if longest < LONGEST else "all"
-            begun = BEGUN.get(way, way)
-            batches = f"{last['step']:,} of {step['batch']:,}"
-            losses = f"{last['loss']:.3f}", f"{round(last['more'], 3) + 0.0:.3f}"
-            setting = network, bench["worlds"], programs, batches, f"{step['rate']:g}", begun
-            rows.append(f"| {' | '.join(setting + losses)} |")
-    return "\n".join(rows)
+            rows.append(
+                (
+                    "full" if run["model"]["channels"] == 64 else "a quarter",
+                    bench["worlds"],
+                    f"to {longest} tokens" if longest < LONGEST else "all",
+                    f"{last['step']:,} of {step['batch']:,}",
+                    f"{step['rate']:g}",
+                    BEGUN.get(way, way),
+                    f"{last['loss']:.3f}",
+                    f"{round(last['more'], 3) + 0.0:.3f}",
+                )
+            )
+    heads = ("network", "worlds", "programs", "batches", "rate", "begun", "loss")
+    return table((*heads, "more with other worlds"), rows)
 
 
+@cache
 def _trained(name: str) -> list[dict[str, Any]]:
     """Return the entries of a model of the experiments, seed by seed."""
-    paths = (ROOT / "results").glob("karel/*/*.json")
-    found = (_read(str(path.relative_to(ROOT))) for path in paths)
-    return sorted((e for e in found if e["name"] == name), key=lambda entry: entry["seed"])
+    paths = (ROOT / "results" / "karel" / "entries").glob("*.json")
+    entries = (read(f"karel/entries/{path.stem}") for path in paths)
+    return sorted((e for e in entries if e["name"] == name), key=lambda entry: entry["seed"])
 
 
 def _entries(name: str) -> list[Scores]:
@@ -85,17 +79,17 @@ def _entries(name: str) -> list[Scores]:
 
 
 def _took(name: str) -> str:
-    """Say how many steps a model was trained, and for how long where it had the GPU to itself."""
-    found = _trained(name)
-    alone = [entry["seconds"] for entry in found if entry["at_once"] == 1]
+    """Return how many steps a model was trained, and for how long if it had the GPU to itself."""
+    entries = _trained(name)
+    alone = [entry["seconds"] for entry in entries if entry["at_once"] == 1]
     seconds = f", {max(alone):.0f} s alone on the GPU" if alone else ""
-    return f"{found[0]['steps']:,} steps{seconds}"
+    return f"{entries[0]['steps']:,} steps{seconds}"
 
 
 def _more() -> str:
-    """Return two facts beside the table: new programs, and the shipped model."""
-    unseen = _read("results/karel_train.json")["unseen"]["generalization"]
-    shares = _read("results/karel_synthesizer.json")["shipped"]["evaluation"]["karel/problems"]
+    """Return two more facts: about new programs, and about the shipped model."""
+    unseen = read("karel_train")["unseen"]["generalization"]
+    shares = read("karel_synthesizer")["shipped"]["evaluation"]["karel/problems"]
     solved, first = (shares["shares"][way] for way in ("generalizes", WAYS[-1]))
     size = SHIPPED.stat().st_size / 2**20
     return (
@@ -123,28 +117,27 @@ def _shares(evaluation: dict[str, Any]) -> Scores:
     return {test: evaluation[f"karel/{test}"]["shares"] for test in TESTS}
 
 
-def _row(trained: str, programs: str, seeds: list[Scores]) -> str:
+def _row(trained: str, programs: str, seeds: list[Scores]) -> list[str]:
     def percent(test: str, way: str) -> str:
         values = [100 * scores[test][way]["share"] for scores in seeds]
         mean = sum(values) / len(values)
-        each = f" ({', '.join(f'{value:.1f}' for value in values)})" if len(values) > 1 else ""
-        return f"{mean:.1f} %{each if way == 'generalizes' else ''}"
+        listed = f" ({', '.join(f'{value:.1f}' for value in values)})" if len(values) > 1 else ""
+        return f"{mean:.1f} %{listed if way == 'generalizes' else ''}"
 
-    cells = [percent(TESTS[0], "generalizes"), *(percent(TESTS[0], way) for way in WAYS)]
-    cells.append(percent(TESTS[1], "generalizes"))
-    return f"| {trained} | {programs} | {len(seeds)} | {' | '.join(cells)} |"
+    cells = [percent(TESTS[0], way) for way in ("generalizes", *WAYS)]
+    return [trained, programs, str(len(seeds)), *cells, percent(TESTS[1], "generalizes")]
 
 
-def _fixed_row(result: dict[str, Any]) -> str:
-    found = result["as they come"]
+def _fixed_row(result: dict[str, Any]) -> list[str]:
+    scores = result["as they come"]
     names = ("generalization", "exact", "generalization_of_any")
-    cells = [f"{found[name]:.1f} %" for name in (*names, "generalization_of_first_consistent")]
+    cells = [f"{scores[name]:.1f} %" for name in (*names, "generalization_of_first_consistent")]
     trained = f"{result['settings']['tasks']:,} examples of `karel/msr`, 5 minutes"
-    return f"| {trained}, {result['passes']:.0f} passes | by chance | 1 | {' | '.join(cells)} | |"
+    return [f"{trained}, {result['passes']:.0f} passes", "by chance", "1", *cells, ""]
 
 
 def _speed(result: dict[str, Any]) -> str:
-    """Examples a second, and where the time of a step goes."""
+    """Return how long a step takes, what takes the time, and how long decoding takes."""
     fast, plain = result["fast"], result["plain"]["2048"]
     parts = result["split_ms"]["2048"]
     whole = sum(parts.values())

@@ -12,10 +12,10 @@ import yaml
 
 import unskew
 from docs import numbers, reference
+from docs.markdown import ROOT
 from unskew.core.domain import parameters
 from unskew.domains import load_domain
 
-ROOT = numbers.ROOT
 PAGES = [
     "README.md",
     "CONTRIBUTING.md",
@@ -50,15 +50,20 @@ def inline(page: str) -> list[str]:
 # Numbers.
 
 
+@pytest.fixture(scope="module")
+def blocks():
+    return numbers.blocks()
+
+
 @pytest.mark.parametrize("page", numbers.PAGES)
-def test_the_numbers_are_those_of_the_results(page):
+def test_the_numbers_are_those_of_the_results(page, blocks):
     text = text_of(page)
     assert "<!-- numbers:" in text
-    assert numbers.rewritten(page, numbers.blocks()) == text, "run make docs"
+    assert numbers.rewritten(page, blocks) == text, "run make docs"
 
 
-def test_a_changed_number_is_noticed():
-    texts = dict.fromkeys(numbers.blocks(), "other")
+def test_a_changed_number_is_noticed(blocks):
+    texts = dict.fromkeys(blocks, "other")
     assert numbers.rewritten("README.md", texts) != text_of("README.md")
 
 

@@ -26,20 +26,20 @@ def tables(scale: Scale) -> list[TablePlan]:
     """Return the baseline, the paper's remedy and our models on every test set, in three ways.
 
     The first table counts the first candidate, as the paper does. The second counts the first
-    candidate that fits the shown pairs, which anyone can find by running the candidates. The
-    third has the loss of the true programs: it also compares models that solve nothing, because
-    they are too small or their training is too short.
+    candidate that is consistent with the shown pairs; anyone can find it by running the
+    candidates. The third has the loss of the true programs. It also compares models that solve
+    nothing because they are too small or trained too short.
     """
     tests = [ORIGINAL, UNIFORM, *(f"narrow-{name}" for name in narrow_names(scale))]
     tests += [*NESTED, *COVERED, ACTIONS, PROBLEMS]
     cells = grid(MODELS, {test: Exam(test) for test in tests})
-    fits = tuple(replace(cell, solved=FIRST_CONSISTENT) for cell in cells)
+    consistent = tuple(replace(cell, solved=FIRST_CONSISTENT) for cell in cells)
     losses = tuple(cell for cell in cells if cell.exam.test != PROBLEMS)  # which have 1 to 4 pairs
     return [
         TablePlan("Generalization on every test set", cells, form="heatmap", worst=True),
         TablePlan(
-            "The same, with the first candidate that fits the shown pairs",
-            fits,
+            "The same, with the first candidate that is consistent with the shown pairs",
+            consistent,
             form="heatmap",
             worst=True,
         ),

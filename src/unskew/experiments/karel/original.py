@@ -28,9 +28,9 @@ MODELS = (
 )
 WAYS = {
     "exact": "exact match",
-    "consistent": "fits the shown pairs",
+    "consistent": "consistent with the shown pairs",
     GENERALIZES: "generalizes",
-    FIRST_CONSISTENT: "first candidate that fits the shown pairs",
+    FIRST_CONSISTENT: "first consistent candidate",
     f"{GENERALIZES}, any": "any candidate",
 }
 

@@ -9,7 +9,7 @@ from typing import Any
 from unskew.experiments.karel.lab.lab import Exam
 
 GENERALIZES = "generalizes"
-FIRST_CONSISTENT = f"{GENERALIZES}, first consistent"  # the first candidate that fits
+FIRST_CONSISTENT = f"{GENERALIZES}, first consistent"
 
 
 @dataclass(frozen=True)
