@@ -23,7 +23,7 @@ import unskew
 from tests.naive.homogenize import histogram_statistics
 from unskew import Batch, Recipe, Source, UnskewError, audit, generate, over
 from unskew.audits.audit import Auditor, VariableAudit
-from unskew.audits.binning import readable_edges
+from unskew.audits.binning import readable_edges, usual_range
 from unskew.core.variable import as_variable
 
 fixed = settings(derandomize=True)
@@ -458,6 +458,22 @@ def test_columns_are_left_out_for_the_reason_that_is_true(run: Any, written: Pat
     assert json.loads(run("audit", "x.jsonl", "--json")[1])["left_out"].keys() == {"tags", "text"}
 
 
+# Each example is measured once.
+
+
+@pytest.mark.parametrize("value", [lambda x: x, lambda x: x % 7, str], ids=["bins", "few", "texts"])
+def test_a_users_variable_is_measured_once_for_each_example(value: Any) -> None:
+    measured: list[Any] = []
+
+    def variable(example: float) -> Any:
+        measured.append(example)
+        return value(example)
+
+    data = [x / 3 for x in range(5000)]  # two batches
+    audit(data, by=variable)
+    assert measured == data
+
+
 # Numbers that hardly repeat.
 
 
@@ -520,6 +536,32 @@ def test_later_batches_go_into_the_bins_of_the_first() -> None:
     first, *_, last = found.counts.values()
     assert first == 1 + sum(value < 0.05 for value in values[:4096])
     assert last == 1 + sum(value >= 0.95 for value in values[:4096])
+
+
+@pytest.mark.parametrize(
+    "outliers",
+    [[1e9], [-1e9], [math.inf], [1e9, -1e12], [999_999.0] * 60],
+    ids=["high", "low", "infinite", "both", "a mark for missing"],
+)
+def test_outliers_leave_the_bins_of_all_others_as_they_are(outliers: list[float]) -> None:
+    data = scores(2000)
+    usual = audit(data).variables["score"]
+    found = audit([*data, *({"score": x} for x in outliers)]).variables["score"]
+    assert found.edges == usual.edges
+    labels = list(found.counts)
+    for label in labels[1:-1]:
+        assert found.counts[label] == usual.counts[label]
+    low, high = sum(x < 0 for x in outliers), sum(x > 0 for x in outliers)
+    assert found.counts[labels[0]] == usual.counts[labels[0]] + low
+    assert found.counts[labels[-1]] == usual.counts[labels[-1]] + high
+
+
+def test_what_is_no_small_part_is_no_outlier() -> None:
+    near, far = [x / 1000 for x in range(800)], [1e6 + x for x in range(200)]
+    assert usual_range([*near, *far]) == (0.0, 1e6 + 149)  # 50 of 1,000 may be outliers
+    assert usual_range([*near, 1e6]) == (0.0, 0.799)
+    assert usual_range([-1e308, 0.0, 1e308]) == (-1e308, 1e308)
+    assert usual_range([1.0]) == (1.0, 1.0)
 
 
 @given(

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.audits.binning import about_bins, choose_edges, in_bins
 from unskew.balance.codebook import Codebook
 from unskew.balance.histogram import Histogram
 from unskew.core.errors import RowError, UnskewError
 from unskew.core.rowhash import row_hashes
 from unskew.core.tally import plain
-from unskew.core.variable import interval_labels
+from unskew.core.variable import interval_labels, many_values
 from unskew.core.visible import Visible
 
 if TYPE_CHECKING:
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
     from unskew.core.batch import Batch
     from unskew.core.domain import Domain
     from unskew.core.recipe import Recipe
-    from unskew.core.variable import SalientVariable
+    from unskew.core.variable import SalientVariable, Values
 
-COMMONEST = 3
+MOST_FREQUENT = 3  # values that an audit names
+MANY_VALUES = 200  # a column with more values in its first batch is not measured unasked
 SAMPLES = 3  # examples that a report shows
 CHANCE_HOLES = 0.001  # how often a variable without a hole may be said to have one
 ROUNDING = 1e-12  # a divergence this small is what floating point leaves of zero
@@ -84,10 +86,12 @@ class VariableAudit:
         return holes(self.counts)
 
     @property
-    def commonest(self) -> tuple[tuple[Hashable, float], ...]:
-        """The commonest values, each with its share of the examples."""
-        top = Counter(self.counts).most_common(COMMONEST)
+    def most_frequent(self) -> tuple[tuple[Hashable, float], ...]:
+        """The most frequent values, each with its share of the examples."""
+        top = Counter(self.counts).most_common(MOST_FREQUENT)
         return tuple((value, count / self.n) for value, count in top if count)
+
+    commonest = most_frequent  # the older name
 
     def over(self, support: Sequence[Hashable]) -> VariableAudit:
         """Measure the same counts over a wider X."""
@@ -103,7 +107,7 @@ class VariableAudit:
             "total_variation": self.total_variation,
             "entropy": self.entropy,
             "missing": [plain(value) for value in self.missing],
-            "commonest": [[plain(value), share] for value, share in self.commonest],
+            "commonest": [[plain(value), share] for value, share in self.most_frequent],
             "histogram": [[plain(value), count] for value, count in self.counts.items()],
         }
 
@@ -236,32 +240,105 @@ class Comparison:
         yield from map(Visible, comparison_tables(self))
 
 
-class Auditor:
-    """Measures batches one after another; memory is the supports and eight bytes an example."""
+class _Column:
+    """The histogram of one variable, of its values or of the bins that they are in."""
 
-    def __init__(self, variables: Sequence[SalientVariable]) -> None:
-        """Start with nothing measured."""
-        self._histograms = [Histogram(Codebook(variable)) for variable in variables]
-        for variable, histogram in zip(variables, self._histograms, strict=True):
-            histogram.codebook.learn(interval_labels(variable.edges) if variable.edges else ())
+    def __init__(self, variable: SalientVariable, edges: tuple[float, ...]) -> None:
+        self.variable, self._edges = variable, edges
+        self._histogram = Histogram(Codebook(variable))
+        self._histogram.codebook.learn(interval_labels(edges) if edges else ())
+
+    def add(self, values: Values) -> None:
+        binned = in_bins(values, self._edges) if self._edges else values
+        self._histogram.add_codes(self._histogram.codebook.encode(binned))
+
+    def result(self) -> VariableAudit:
+        variable, edges, counts = self.variable, self._edges, self._histogram.by_value()
+        declared = self._histogram.codebook.declared
+        if not declared and not edges:
+            counts = {value: counts[value] for value in in_order(counts)}
+        doc = ", ".join(filter(None, [variable.doc, about_bins(edges) if edges else ""]))
+        return VariableAudit(variable.name, counts, declared, doc, edges)
+
+
+class Auditor:
+    """Measures batches one after another.
+
+    It remembers the counts, and eight bytes for each example to find duplicates. The first batch
+    decides which variables are counted in bins.
+    """
+
+    def __init__(
+        self,
+        variables: Sequence[SalientVariable],
+        like: Audit | None = None,
+        *,
+        optional: bool = False,
+    ) -> None:
+        """Start with nothing measured.
+
+        ``like`` is an audit with the bins to use. If the variables are ``optional``, those that
+        no histogram can show are left out.
+        """
+        self._variables, self._like, self._optional = tuple(variables), like, optional
+        self._columns: list[_Column] = []
         self._hashes: list[NDArray[np.uint64]] = []
         self._samples: list[Any] = []
+        self.left_out: dict[str, str] = {}  # variables that are not measured, and why
 
     @property
     def n(self) -> int:
         """Number of examples measured so far."""
         return sum(map(len, self._hashes))
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the variables that are measured."""
+        return [column.variable.name for column in self._columns]
+
     def add(self, batch: Batch) -> None:
         """Measure one more batch."""
-        for histogram in self._histograms:
-            try:
-                histogram.add(batch)
-            except RowError as error:  # its row is counted from the start of the batch
-                raise RowError(self.n + error.row, error.said) from error
+        if not self._hashes:
+            self._begin(batch)
+        else:
+            for column in self._columns:
+                column.add(self._measure(column.variable, batch))
         self._hashes.append(row_hashes(batch))
         if len(self._samples) < SAMPLES:
             self._samples += batch.head(SAMPLES - len(self._samples)).examples()
+
+    def _begin(self, batch: Batch) -> None:
+        """Measure the first batch, and choose bins by its values."""
+        for variable in self._variables:
+            try:
+                values = self._measure(variable, batch)
+            except UnskewError as error:
+                if not self._optional:
+                    raise
+                reason = str(error).removeprefix(f"column {variable.name!r} ")
+                self.left_out[variable.name] = reason
+                continue
+            edges = self._edges(variable, values)
+            reason = _why_no_histogram(values) if self._optional and not edges else ""
+            if reason:
+                self.left_out[variable.name] = reason
+                continue
+            column = _Column(variable, edges)
+            column.add(values)
+            self._columns.append(column)
+
+    def _edges(self, variable: SalientVariable, values: Values) -> tuple[float, ...]:
+        """Return the edges of bins for a variable: those of the other audit, or new ones."""
+        if variable.support is not None or variable.parts:
+            return ()
+        other = self._like.variables.get(variable.name) if self._like is not None else None
+        return choose_edges(values) if other is None else other.edges
+
+    def _measure(self, variable: SalientVariable, batch: Batch) -> Values:
+        try:
+            return variable.measure(batch)
+        except RowError as error:  # its row is counted from the start of the batch
+            raise RowError(self.n + error.row, error.said) from error
 
     def result(
         self,
@@ -275,31 +352,26 @@ class Auditor:
         if not self._hashes:
             raise UnskewError(f"{label} gave no examples; there is nothing to audit")
         hashes = np.concatenate(self._hashes)
-        found = {}
-        for histogram in self._histograms:
-            codebook, variable = histogram.codebook, histogram.codebook.variable
-            numbers = histogram.by_value()
-            ordered = codebook.declared or variable.edges
-            support = codebook.values if ordered else in_order(numbers)
-            found[variable.name] = VariableAudit(
-                variable.name,
-                {value: numbers[value] for value in support},
-                codebook.declared,
-                variable.doc,
-                variable.edges,
-            )
-        distinct = len(np.unique(hashes))
         return Audit(
             label,
             len(hashes),
-            distinct,
-            found,
+            len(np.unique(hashes)),
+            {column.variable.name: column.result() for column in self._columns},
             dict(dropped or {}),
-            dict(left_out or {}),
+            {**(left_out or {}), **self.left_out},
             tuple(self._samples),
             domain,
             recipe,
         )
+
+
+def _why_no_histogram(values: Values) -> str:
+    """Return why values make no histogram; empty if they make one."""
+    try:
+        distinct = set(values.tolist())
+    except TypeError as error:  # a tuple that holds a list
+        return str(error)
+    return many_values(values.tolist()) if len(distinct) > MANY_VALUES else ""
 
 
 def _drawn(result: Audit | Comparison) -> str:

@@ -1,67 +1,66 @@
-"""Bins for numbers that hardly repeat: counted by value, all of them would look uniform."""
+"""Bins for numbers that hardly repeat: counted one by one, such numbers would look uniform."""
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from unskew.core.batch import Batch
-from unskew.core.errors import UnskewError
-from unskew.core.variable import SalientVariable, Values, interval_labels
+from unskew.balance.histogram import hardly_repeats
+from unskew.core.variable import Values, interval_labels
 
-BINS = 20  # about so many
-FEWEST = 100  # numbers; fewer are counted by value
-LOOK = 4096  # rows in which repeats are looked for
+BINS = 20  # about as many as this
+ROWS_FOR_REPEATS = 4096  # rows in which repeats are looked for
+FENCE = 3.0  # interquartile ranges from the quartiles; numbers farther away are outliers
+MOST_OUTLIERS = 0.05  # share of the numbers at each end that may be outliers
 STEPS = (1.0, 2.0, 2.5, 5.0)  # times a power of ten: widths of bins that people can read
 
 
-def with_bins(variable: SalientVariable, first: Batch) -> SalientVariable:
-    """Return the variable in bins where its values hardly repeat; else the variable as it is.
+def choose_edges(values: Values) -> tuple[float, ...]:
+    """Return the edges of bins for numbers that hardly repeat; () for all other values.
 
-    The rule: all values in the first 4,096 rows are numbers (or missing), at least 100 of them
-    are numbers, and more than half of these numbers differ from all others. The bins then have
-    one width and cover the range of the first batch, with open ends; the width is 1, 2, 2.5 or 5
+    The rule: the first 4,096 values are numbers (or missing), at least 100 of them are numbers,
+    and more than half of these numbers differ from all others. The bins then have one width and
+    cover the range of the numbers without outliers, with open ends. The width is 1, 2, 2.5 or 5
     times a power of ten, whichever makes the number of bins closest to 20. Bins that hold equally
-    many values would hide the skew. A variable with a declared support stays as it is.
+    many values would hide the skew.
     """
-    if variable.support is not None or variable.parts:
-        return variable
     try:
-        if not hardly_repeats(Counter(variable.measure(first.head(LOOK)).tolist())):
-            return variable
-        numbers = _numbers(variable.measure(first).tolist())
-    except (UnskewError, OverflowError, TypeError):
-        return variable  # the audit will measure it and say why it cannot
-    finite = [number for number in numbers if math.isfinite(number)]
-    edges = readable_edges(min(finite), max(finite)) if finite else ()
-    return in_bins(variable, edges) if edges else variable
+        if not numbers_hardly_repeat(Counter(values[:ROWS_FOR_REPEATS].tolist())):
+            return ()
+        numbers = [float(value) for value in values.tolist() if type(value) in (int, float)]
+    except (OverflowError, TypeError):
+        return ()  # a value cannot be hashed, or is too large for a float
+    finite = sorted(filter(math.isfinite, numbers))
+    return readable_edges(*usual_range(finite)) if finite else ()
 
 
-def in_bins(variable: SalientVariable, edges: tuple[float, ...]) -> SalientVariable:
-    """Return the variable with its numbers sorted into the intervals between ``edges``."""
-    labels = interval_labels(edges)
+def numbers_hardly_repeat(counts: Mapping[Hashable, int]) -> bool:
+    """Return whether all values are numbers (or missing), and the numbers hardly repeat."""
+    numbers = {value: count for value, count in counts.items() if value is not None}
+    return all(type(v) in (int, float) for v in numbers) and hardly_repeats(numbers.values())
 
-    def measure(batch: Batch) -> Values:
-        values = variable.measure(batch).tolist()
-        found = np.empty(len(values), dtype=object)
-        for row, value in enumerate(values):
-            found[row] = labels[bisect_right(edges, value)] if _has_bin(value) else value
-        return found
 
-    width = edges[1] - edges[0] if len(edges) > 1 else 0.0
-    about = f"in {len(labels)} bins" + (f" of {width:g}" if width else "")
-    doc = f"{variable.doc}, {about}" if variable.doc else about
-    return replace(variable, measure=measure, doc=doc, edges=edges)
+def usual_range(numbers: Sequence[float]) -> tuple[float, float]:
+    """Return the least and the greatest of sorted numbers that are not outliers.
+
+    An outlier is among the 5 % at its end, and farther from the quartiles than three times the
+    distance between them.
+    """
+    last = len(numbers) - 1
+    lower, upper = numbers[round(last / 4)], numbers[round(3 * last / 4)]
+    reach = FENCE * (upper - lower)
+    some = math.floor(MOST_OUTLIERS * len(numbers))
+    first = min(some, bisect_left(numbers, lower - reach))
+    end = max(last - some, bisect_right(numbers, upper + reach) - 1)
+    return numbers[first], numbers[end]
 
 
 def readable_edges(low: float, high: float) -> tuple[float, ...]:
-    """Return the edges of about 20 bins from ``low`` to ``high``; none where there is no room.
+    """Return the edges of about 20 bins from ``low`` to ``high``; () where there is no room.
 
     Both ends are open: ``low`` lies below the first edge, ``high`` not below the last one.
     """
@@ -77,18 +76,21 @@ def readable_edges(low: float, high: float) -> tuple[float, ...]:
     return edges if len(set(edges)) == len(edges) else ()
 
 
-def hardly_repeats(counts: Mapping[Hashable, int]) -> bool:
-    """Whether values are at least 100 numbers, missing ones aside, and more than half come once."""
-    numbers = {value: count for value, count in counts.items() if value is not None}
-    n, once = sum(numbers.values()), sum(count == 1 for count in numbers.values())
-    return n >= FEWEST and all(type(v) in (int, float) for v in numbers) and 2 * once > n
+def in_bins(values: Values, edges: Sequence[float]) -> Values:
+    """Return the bin of each number; a value that is no number stays as it is."""
+    labels = interval_labels(edges)
+    binned = np.empty(len(values), dtype=object)
+    for row, value in enumerate(values.tolist()):
+        binned[row] = labels[bisect_right(edges, value)] if _has_bin(value) else value
+    return binned
+
+
+def about_bins(edges: Sequence[float]) -> str:
+    """Return how many bins there are, and how wide they are."""
+    width = f" of {edges[1] - edges[0]:g}" if len(edges) > 1 else ""
+    return f"in {len(edges) + 1} bins{width}"
 
 
 def _has_bin(value: object) -> bool:
-    """Whether a value is a number that lies somewhere; nan lies nowhere."""
+    """Return whether a value is a number other than nan."""
     return type(value) is int or (type(value) is float and not math.isnan(value))
-
-
-def _numbers(values: Sequence[Any]) -> list[float]:
-    """Return the numbers among values."""
-    return [float(value) for value in values if type(value) in (int, float)]

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
     from unskew.balance.codebook import Codebook
     from unskew.core.batch import Batch
+
+FEWEST = 100  # examples; in fewer, values may differ by chance
 
 
 class Histogram:
@@ -44,3 +46,10 @@ class Histogram:
     def by_value(self) -> dict[Hashable, int]:
         """Return the count of each value, in the order of the codes."""
         return dict(zip(self.codebook.values, self.counts.tolist(), strict=True))
+
+
+def hardly_repeats(counts: Iterable[int]) -> bool:
+    """Return whether, of at least 100 examples, more than half have a value of their own."""
+    every = list(counts)
+    examples = sum(every)
+    return examples >= FEWEST and 2 * every.count(1) > examples

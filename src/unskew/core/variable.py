@@ -37,7 +37,6 @@ class SalientVariable:
     support: tuple[Hashable, ...] | None = None
     doc: str = ""
     parts: tuple[SalientVariable, ...] = ()  # of a joint variable, whose values are tuples
-    edges: tuple[float, ...] = ()  # of bins that an audit chose; see the module binning
 
 
 Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable]

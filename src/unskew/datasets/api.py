@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from unskew.audits.audit import Audit, Auditor
-from unskew.audits.binning import in_bins, with_bins
 from unskew.balance.homogenizer import Health, Homogenizer, KeptBatches
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, check_count
@@ -18,12 +17,11 @@ from unskew.core.repeatable import warn_of_unrepeatable
 from unskew.core.rng import generator
 from unskew.core.source import Source, own_source
 from unskew.core.tally import Tally
-from unskew.core.variable import By, SalientVariable, joint, many_values
+from unskew.core.variable import By, joint
 from unskew.io.lookup import column_variable, find_source, resolve
 from unskew.io.target import Target, column_names, open_target
 
 DEFAULT_N = 100_000  # examples of what is endless
-MANY_VALUES = 200  # a column with more values than this in its first batch is no histogram
 
 
 class Homogenized(Iterator[Any]):
@@ -104,9 +102,10 @@ def audit(
     left_out: dict[str, str] = {}
     for batch in opened.read(limit):
         if auditor is None:
-            variables, left_out = _audited(by, opened, batch, like)
-            auditor = Auditor(variables)
+            auditor, left_out = _auditor(by, opened, batch, like)
         auditor.add(batch)
+        if not auditor.names:
+            raise _no_column(opened.label, auditor.left_out)
         advance(len(batch))
     if auditor is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to audit")
@@ -127,45 +126,26 @@ def _source(
     return own_source(draw)
 
 
-def _audited(
+def _auditor(
     by: By | str | Sequence[str] | None, target: Target, first: Batch, like: Audit | None
-) -> tuple[Sequence[SalientVariable], dict[str, str]]:
-    """Return the variables to measure, and of each other column why no histogram can show it."""
-    columns = column_names(first)
+) -> tuple[Auditor, dict[str, str]]:
+    """Return what measures the chosen variables; and why other variables are left out."""
+    columns, domain = column_names(first), target.domain
     if by is not None:
-        chosen = resolve(by, target.domain, columns)
-        return [_in_bins(variable, first, like) for variable in chosen], {}
-    if target.domain is not None and target.domain.find_variables is not None:
-        return target.domain.find_variables(first)
-    if target.domain is not None and target.domain.variables:
-        domain = target.domain
-        own = [domain.variable(name) for name in domain.main or domain.variables]
-        return [_in_bins(variable, first, like) for variable in own], {}
-    shown = {name: _in_bins(column_variable(name), first, like) for name in columns}
-    left_out = {name: why for name in columns if (why := _why_left_out(shown[name], first))}
-    if len(left_out) == len(columns):
-        reasons = "; ".join(f"{name}: {why}" for name, why in list(left_out.items())[:3])
-        raise UnskewError(
-            f"{target.label} has no column to measure{f' ({reasons})' if reasons else ''}; name "
-            "what to measure: by={'length': len} in Python, --by my_module:my_function in a shell"
-        )
-    return [shown[name] for name in columns if name not in left_out], left_out
+        return Auditor(resolve(by, domain, columns), like), {}
+    if domain is not None and domain.find_variables is not None:
+        variables, left_out = domain.find_variables(first)
+        return Auditor(variables, like), left_out
+    if domain is not None and domain.variables:
+        names = domain.main or domain.variables
+        return Auditor([domain.variable(name) for name in names], like), {}
+    return Auditor([column_variable(name) for name in columns], like, optional=True), {}
 
 
-def _in_bins(variable: SalientVariable, first: Batch, like: Audit | None) -> SalientVariable:
-    """Return a variable in the bins of another audit, or in bins of its own where it needs any."""
-    other = like.variables.get(variable.name) if like is not None else None
-    if other is None or variable.support is not None:
-        return with_bins(variable, first)
-    return in_bins(variable, other.edges) if other.edges else variable
-
-
-def _why_left_out(variable: SalientVariable, first: Batch) -> str:
-    """Say why a column makes no histogram; empty where it makes one."""
-    try:
-        values = variable.measure(first).tolist()
-        return many_values(values) if len(set(values)) > MANY_VALUES else ""
-    except UnskewError as error:
-        return str(error).removeprefix(f"column {variable.name!r} ")
-    except TypeError as error:  # a tuple that holds a list
-        return str(error)
+def _no_column(label: str, left_out: Mapping[str, str]) -> UnskewError:
+    """Return the error for data in which no column makes a histogram."""
+    reasons = "; ".join(f"{name}: {why}" for name, why in list(left_out.items())[:3])
+    return UnskewError(
+        f"{label} has no column to measure{f' ({reasons})' if reasons else ''}; name what to "
+        "measure: by={'length': len} in Python, --by my_module:my_function in a shell"
+    )

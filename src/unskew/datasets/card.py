@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from unskew.audits.audit import VariableAudit, in_order
-from unskew.audits.binning import hardly_repeats
+from unskew.audits.binning import numbers_hardly_repeat
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally, by_kind, noted
 from unskew.datasets.part import Part, card_variables
@@ -68,7 +68,7 @@ def _counts(dropped: Mapping[str, int]) -> list[tuple[str, str]]:
 def _variables(recipe: Recipe, parts: Sequence[Part]) -> dict[str, Any]:
     """Return the rows of the table of variables, and why others were not measured."""
     known = [variable for variable in audits(recipe, parts) if variable.n]
-    measured = [v for v in known if v.declared or not hardly_repeats(v.counts)]
+    measured = [v for v in known if v.declared or not numbers_hardly_repeat(v.counts)]
     left_out = {v.name: HARDLY for v in known if v not in measured}
     for part in parts:
         left_out |= part.left_out
