@@ -63,13 +63,22 @@ def test_help_loads_nothing_heavy():
 
 
 def test_help_groups_the_commands_and_what_only_one_model_has(run, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "80")
     _, everything, _ = run("--help")
     assert 0 < everything.index("Data") < everything.index("Models") < everything.index("The paper")
-    _, train, _ = run("train", "--help")
-    assert len(train.splitlines()) <= 45  # a screen
-    assert train.index("Only for the Calculator") < train.index("--hidden")
-    assert train.index("Only for Karel") < train.index("--shown")
+    shared, calculator, karel = (
+        run("train", *words, "--help")[1] for words in ((), ("calculator",), ("karel/msr",))
+    )
+    for text in (shared, calculator, karel, run("evaluate", "--help")[1]):
+        assert len(text.splitlines()) <= 40  # a screen
+    assert "--steps" in shared
+    assert "unskew train calculator --help, unskew train karel --help" in " ".join(shared.split())
+    assert "Only for" not in shared
+    assert calculator.index("Only for the Calculator") < calculator.index("--hidden")
+    assert "--shown" not in calculator
+    assert karel.index("Only for Karel") < karel.index("--shown")
+    assert "--hidden" not in karel
+    assert "unskew train --help" in karel
 
 
 def test_list_names_everything(run):

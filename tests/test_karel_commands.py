@@ -7,7 +7,6 @@ import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.resources import files
-from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -17,14 +16,19 @@ import torch
 from tests.waiting import HANG, until
 from unskew.cli import main
 from unskew.cli.progress import told_if_long
-from unskew.cli.train_karel import HELD_OUT, _held_out
 from unskew.core.recipe import Recipe
 from unskew.datasets.generate import generate
 from unskew.domains.karel import from_picture, parse, run
 from unskew.domains.karel.world import from_json, to_json
 from unskew.models.checkpoint import load_checkpoint
 from unskew.models.karel import score as karel_scoring
-from unskew.models.karel.data.examples import TEST_SETS, read_examples, read_tasks
+from unskew.models.karel.data.examples import (
+    HELD_OUT,
+    TEST_SETS,
+    read_examples,
+    read_held_out,
+    read_tasks,
+)
 from unskew.models.karel.data.tasks import Tasks
 from unskew.models.karel.decode.solve import solve
 from unskew.models.karel.train.run import MODEL, SHIPPED, shipped_synthesizer
@@ -184,7 +188,7 @@ def test_what_cannot_be_trained_is_refused(tmp_path, arguments, said):
 
 def test_a_run_is_checked_with_tasks_from_all_of_a_set():
     """Those of `karel/actions-test` are in the order of their lengths."""
-    tasks = _held_out(SimpleNamespace(check="karel/actions-test"))
+    tasks = read_held_out("karel/actions-test")
     assert len(tasks.programs) == HELD_OUT
     assert tasks.lengths().max() > tasks.lengths().min() + 5
 

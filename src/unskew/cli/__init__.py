@@ -29,6 +29,7 @@ from unskew.cli import (
     train,
     verify,
 )
+from unskew.cli.models import ModelCommand
 from unskew.cli.printing import echo
 from unskew.core.errors import HealthWarning, UnskewError
 
@@ -55,7 +56,8 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
 }
 for panel, functions in COMMANDS.items():
     for function in functions:
-        app.command(function.__name__.rstrip("_"), rich_help_panel=panel)(function)
+        kind = ModelCommand if function is train.train else None
+        app.command(function.__name__.rstrip("_"), cls=kind, rich_help_panel=panel)(function)
 
 
 @app.callback(invoke_without_command=True)

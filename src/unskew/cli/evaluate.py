@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from unskew.cli.model_options import choose, takes
+from unskew.cli.models import choose, need_torch, takes
 from unskew.cli.options import Json
-from unskew.cli.requirements import need_torch
 from unskew.core.errors import check_range
 from unskew.models.karel.options import EvaluateOptions
 

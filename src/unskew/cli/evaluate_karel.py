@@ -27,7 +27,7 @@ def evaluate_karel(
     options: EvaluateOptions,
     as_json: bool,
 ) -> None:
-    """Print the scores of a run and of those beside it, and draw them if a picture is wanted."""
+    """Print the scores of a run and of the runs in ``--also``, and draw a heatmap if asked for."""
     from unskew.audits.report import check_picture
 
     if options.heatmap is not None:
@@ -46,8 +46,6 @@ def _scores(
     runs: Sequence[Path], names: Sequence[str], n: int | None, seed: int, options: EvaluateOptions
 ) -> Scores:
     """Score every run on every dataset."""
-    from dataclasses import replace
-
     from unskew.models.karel.decode.beam import LARGEST_BEAM
     from unskew.models.karel.score import score
     from unskew.models.karel.train.run import load_synthesizer
@@ -61,11 +59,10 @@ def _scores(
     with progress("scoring", len(models) * tasks) as advance:
         for run, model in models.items():
             for name, sample in samples.items():
-                found = score(
+                scores[run][name] = score(
                     model, sample.examples, options.beam, shown=options.shown, by=options.by,
-                    advance=partial(advance, note=name),
+                    of=sample.of, advance=partial(advance, note=name),
                 )  # fmt: skip
-                scores[run][name] = replace(found, of=sample.of)
     return scores
 
 

@@ -11,16 +11,16 @@ from typing import Annotated, Any
 
 import typer
 
+from unskew.cli.models import PANELS, need_torch
 from unskew.cli.options import Json
 from unskew.cli.printing import draw, echo, print_json, terminal
 from unskew.cli.progress import Advance, progress
-from unskew.cli.requirements import need_torch
 from unskew.cli.time_limit import time_limit
 from unskew.core.errors import UnskewError, check_count, check_range, unknown
 from unskew.experiments.say import Say
 
 ALL, NONE, CALCULATOR = "all", "none", "calculator"
-OF_CALCULATOR, OF_KAREL = "Only for the Calculator", "Only for Karel"
+OF_CALCULATOR, OF_KAREL = PANELS["calculator"], PANELS["karel"]
 
 
 @dataclass(frozen=True)

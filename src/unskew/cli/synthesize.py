@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unskew.cli.models import need_torch
 from unskew.cli.options import Json
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import told_if_long
-from unskew.cli.requirements import need_torch
 from unskew.core.errors import check_range
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def synthesize(
         ),
     ] = None,
     beam: Annotated[int, typer.Option(help="Number of candidates, from 1 to 64.")] = 64,
-    top: Annotated[int, typer.Option(help="Print at most so many programs.")] = 3,
+    top: Annotated[int, typer.Option(help="Largest number of programs to print.")] = 3,
     as_json: Json = False,
 ) -> None:
     """Find a Karel program from input/output worlds. Exits with 1 if none is found."""

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from unskew.cli.model_options import choose, takes
+from unskew.cli.models import choose, need_torch, takes
 from unskew.cli.options import Seed
-from unskew.cli.requirements import need_torch
 from unskew.core.errors import UnskewError
 from unskew.models.calculator import options as calculator
 from unskew.models.karel import options as karel

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unskew.cli.models import training_progress
 from unskew.cli.options import read_settings, read_shown
 from unskew.cli.printing import echo
-from unskew.cli.progress import progress
 from unskew.core.errors import UnskewError
 
 if TYPE_CHECKING:
     from unskew.core.recipe import Recipe
     from unskew.models.karel.data.mixture import Mixture
-    from unskew.models.karel.data.tasks import Tasks
     from unskew.models.karel.options import TrainOptions
     from unskew.models.karel.train.run import OpenBatches
     from unskew.models.karel.train.step import StepConfig
     from unskew.models.ranks import Ranks
-    from unskew.models.training import Progress
-
-HELD_OUT = 512  # number of tasks that check a run
 
 
 def train_karel(options: TrainOptions) -> None:
     """Train the synthesizer on datasets, or on endless streams."""
+    from unskew.models.karel.data.examples import read_held_out
     from unskew.models.karel.network.synthesizer import SynthesizerConfig
     from unskew.models.karel.train.run import RunConfig, is_finished, train
     from unskew.models.karel.train.step import StepConfig, begun_with_differences
@@ -41,15 +38,15 @@ def train_karel(options: TrainOptions) -> None:
     config = RunConfig(model, step, options.minutes, options.steps)
     ranks = join_ranks()
     try:
-        open_batches, data = _data(options, step, ranks)
+        open_batches, data = _open_data(options, step, ranks)
         if is_finished(config, data, options.output, ranks):
             _say(ranks, f"run: {options.output} (it was finished already)")
             return
-        held_out = _held_out(options) if ranks.first else None
-        total = options.steps or max(1, round(60 * (options.minutes or 0)))
-        label = "training, steps" if options.steps else "training, seconds"
-        with progress(label, total) as advance:
-            report = _teller(advance, total)
+        held_out = read_held_out(options.check) if ranks.first else None
+        unit, total = "steps", options.steps
+        if total is None:
+            unit, total = "seconds", max(1, round(60 * (options.minutes or 0)))
+        with training_progress(f"training, {unit}", total) as report:
             train(
                 config, open_batches, data, options.output,
                 held_out=held_out, ranks=ranks, report=report,
@@ -59,10 +56,10 @@ def train_karel(options: TrainOptions) -> None:
         leave_ranks(ranks)
 
 
-def _data(
+def _open_data(
     options: TrainOptions, step: StepConfig, ranks: Ranks
 ) -> tuple[OpenBatches, dict[str, Any]]:
-    """Return how to open the batches, and the entry for the data in the run's settings."""
+    """Return what opens the batches, and the entry for the data in the run's settings."""
     from unskew.models.karel.data.examples import is_endless, read_tasks
     from unskew.models.karel.data.mixture import Mixture
     from unskew.models.karel.train.batches import endless, fixed
@@ -73,20 +70,21 @@ def _data(
     if streams:
         mixture = Mixture.of([_stream_recipe(options, name) for name in streams], options.shares)
         reuse = 1 if options.reuse is None else options.reuse
-        _say_streams(mixture, reuse, ranks)
+        if ranks.first:
+            _describe_streams(mixture, reuse)
         return endless(mixture, step, reuse=reuse, workers=options.workers, ranks=ranks)
     _refuse_stream_options(options)
-    read = read_tasks(options.datasets, options.excluded)
-    _say(ranks, f"{len(read.tasks):,} examples of {', '.join(read.names)}")
+    data = read_tasks(options.datasets, options.excluded)
+    _say(ranks, f"{len(data.tasks):,} examples of {', '.join(data.names)}")
     if options.excluded:
-        shared = f"{read.shared:,} programs ({read.left_out:,} examples)"
+        shared = f"{data.shared:,} programs ({data.left_out:,} examples)"
         _say(ranks, f"{shared} are left out, because they are in {', '.join(options.excluded)}")
-    return fixed(read.tasks, step, ranks)
+    return fixed(data.tasks, step, ranks)
 
 
 def _refuse_stream_options(options: TrainOptions) -> None:
     """Refuse options for streams if there is no stream: they would have no effect."""
-    given = {
+    for_streams = {
         "set": options.settings,
         "homogenize": options.homogenize,
         "share": options.shares,
@@ -94,38 +92,34 @@ def _refuse_stream_options(options: TrainOptions) -> None:
         "workers": options.workers is not None,
         "trust": options.trust,
     }
-    for name in (name for name, value in given.items() if value):
-        raise UnskewError(
-            f"--{name} is for sources without end; leave it out, or train on a source"
-        )
+    for name, is_given in for_streams.items():
+        if is_given:
+            raise UnskewError(
+                f"--{name} is for sources without end; leave it out, or train on a source"
+            )
 
 
-def _say_streams(mixture: Mixture, reuse: int, ranks: Ranks) -> None:
+def _describe_streams(mixture: Mixture, reuse: int) -> None:
     """Print the streams, and about how much of each is left out."""
     from unskew.datasets.stream import excluded_share
 
     sources = [recipe.source for recipe in mixture.recipes]
     if len(sources) > 1:
         sources = [f"{name} ({n})" for name, n in zip(sources, mixture.shares, strict=True)]
-    named = " and ".join(sources)
-    _say(ranks, f"an endless stream of {named}, each example used {_times(reuse)}")
-    for recipe in mixture.recipes if ranks.first else ():
-        if not recipe.exclude:
-            _say(ranks, f"{recipe.source}: programs of the test sets are not left out")
-            continue
-        share = 100 * excluded_share(recipe)
-        where = ", ".join(recipe.exclude)
-        _say(
-            ranks,
-            f"{recipe.source}: about {share:.0f} % of the examples are left out, because their "
-            f"programs are in {where}",
-        )
+    times = "once" if reuse == 1 else f"{reuse} times"
+    echo(f"an endless stream of {' and '.join(sources)}, each example used {times}")
+    for recipe in mixture.recipes:
+        left_out = "programs of the test sets are not left out"
+        if recipe.exclude:
+            left_out = (
+                f"about {100 * excluded_share(recipe):.0f} % of the examples are left out, because "
+                f"their programs are in {', '.join(recipe.exclude)}"
+            )
+        echo(f"{recipe.source}: {left_out}")
 
 
 def _stream_recipe(options: TrainOptions, name: str) -> Recipe:
     """Return the recipe of a stream, without the programs that training leaves out."""
-    from dataclasses import replace
-
     from unskew.core.recipe import Recipe
     from unskew.datasets.inputs import check_trusted
     from unskew.io.lookup import find_source
@@ -146,45 +140,7 @@ def _stream_recipe(options: TrainOptions, name: str) -> Recipe:
     )  # fmt: skip
 
 
-def _held_out(options: TrainOptions) -> Tasks:
-    """Return the tasks that check a run, evenly spaced if the dataset has more."""
-    import numpy as np
-
-    from unskew.domains.karel.examples import INPUTS, world_numbers
-    from unskew.models.karel.data.examples import read_scored
-    from unskew.models.karel.data.tasks import Tasks
-
-    name = options.check
-    examples = read_scored(name, HELD_OUT).examples
-    pairs = np.unique(world_numbers(examples, INPUTS)).tolist()
-    if len(pairs) > 1:
-        raise UnskewError(
-            f"--check is {name}, whose examples have {pairs[0]} to {pairs[-1]} pairs; give a "
-            "dataset whose examples all have the same number, like karel/msr-val"
-        )
-    return Tasks.of(examples)
-
-
-def _times(reuse: int) -> str:
-    return "once" if reuse == 1 else f"{reuse} times"
-
-
 def _say(ranks: Ranks, text: str) -> None:
-    """Print a text once, however many processes train."""
+    """Print a text once, in the first of the processes that train."""
     if ranks.first:
         echo(text)
-
-
-def _teller(advance: Callable[[int, str], None], total: int) -> Callable[[Progress], None]:
-    """Return a function that shows how far the training is."""
-    done = 0
-
-    def report(now: Progress) -> None:
-        nonlocal done
-        checked = "" if now.accuracy is None else f", {100 * now.accuracy:.1f} % solved"
-        note = f"loss {now.loss:.3f}, {now.examples_per_second:,.0f} examples/s{checked}"
-        reached = round(total * now.done)
-        advance(reached - done, note)
-        done = reached
-
-    return report

@@ -21,16 +21,13 @@ class TrainOptions:
     batch: int = 2048
     rate: float = 1e-3
     seed: int = 0
-    minutes: Annotated[float | None, Help("Train for so many minutes; the rate falls to zero.")] = (
-        None
-    )
-    shown: Annotated[str, Help("Pairs to show: 5, or 1-5 to vary it by batch.")] = "5"
+    minutes: Annotated[float | None, Help("Length of the training in minutes.")] = None
+    shown: Annotated[str, Help("Pairs to show: 5, or 1-5 to vary it.")] = "5"
     pair: Annotated[int, Help("Size of a pair's embedding.")] = 512
-    differences: Annotated[bool, Help("Start with weights that see changes in a world.")] = False
-    reuse: Annotated[int | None, Help("Use each example of a stream so often.", default="1")] = None
+    differences: Annotated[bool, Help("First weights that see differences.")] = False
+    reuse: Annotated[int | None, Help("Uses of each example of a stream.", default="1")] = None
     workers: Annotated[
-        int | None,
-        Help("Extra processes that make a stream; 0 for none.", default="all cores but one"),
+        int | None, Help("Processes that make a stream, or 0.", default="all cores but one")
     ] = None
     exclude: Annotated[
         tuple[str, ...],
@@ -40,20 +37,17 @@ class TrainOptions:
             metavar="DATASET",
         ),
     ] = ()
-    exclude_nothing: Annotated[bool, Help("Train on the programs of the test sets too.")] = False
+    exclude_nothing: Annotated[bool, Help("Also train on test programs.")] = False
     check: Annotated[str, Help("Check the run with this dataset.", metavar="DATASET")] = (
         "karel/msr-val"
     )
     settings: Annotated[
         tuple[str, ...],
-        Help("Set a parameter of the source. Repeatable.", name="set", metavar="NAME=VALUE"),
+        Help("Parameter of the source. Repeatable.", name="set", metavar="NAME=VALUE"),
     ] = ()
     homogenize: Annotated[
         tuple[str, ...],
-        Help(
-            "Homogenize the source by this variable. Repeat it to use several variables jointly.",
-            metavar="VARIABLE",
-        ),
+        Help("Homogenize by this variable. Repeat it for several jointly.", metavar="VARIABLE"),
     ] = ()
     shares: Annotated[
         tuple[int, ...],
@@ -69,7 +63,7 @@ class TrainOptions:
 
     @property
     def excluded(self) -> tuple[str, ...]:
-        """The datasets whose programs are left out of the training."""
+        """Names of the datasets whose programs are left out of the training."""
         from unskew.models.karel.data.examples import TEST_SETS
 
         if self.exclude and self.exclude_nothing:
@@ -81,16 +75,11 @@ class TrainOptions:
 class EvaluateOptions:
     """What ``unskew evaluate`` takes for Karel's model."""
 
-    also: Annotated[
-        tuple[Path, ...], Help("Score this run too, beside the first. Repeatable.", metavar="RUN")
-    ] = ()
+    also: Annotated[tuple[Path, ...], Help("Also score this run. Repeatable.", metavar="RUN")] = ()
     beam: Annotated[int, Help("Number of candidates, from 1 to 64.")] = 8
     shown: Annotated[
         int | None,
-        Help(
-            "Pairs of worlds to show.",
-            default="5, or all pairs of an example that has fewer",
-        ),
+        Help("Pairs of worlds to show.", default="5, or all pairs of an example that has fewer"),
     ] = None
     by: Annotated[
         tuple[str, ...],
@@ -101,6 +90,5 @@ class EvaluateOptions:
         ),
     ] = ()
     heatmap: Annotated[
-        Path | None,
-        Help("Draw runs × datasets to this .png or .svg file.", metavar="FILE"),
+        Path | None, Help("Draw runs × datasets to this .png or .svg file.", metavar="FILE")
     ] = None

@@ -74,6 +74,7 @@ def score(
     shown: int | None = None,
     by: Sequence[str] = (),
     misses: int = 0,
+    of: int | None = None,
     dtype: torch.dtype = torch.float32,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Score:
@@ -112,6 +113,7 @@ def score(
         },
         solved=right,
         misses={row: said[row] for row in sorted(said)[:misses]},
+        of=of,
     )
 
 

@@ -15,7 +15,7 @@ from unskew.core.recipe import Recipe
 from unskew.datasets.generate import make
 from unskew.datasets.splits import excluded_keys, key_hashes
 from unskew.domains.karel import DOMAIN
-from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM, check
+from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM, check, world_numbers
 from unskew.io.lookup import find_recipe
 from unskew.io.target import Target, open_target
 from unskew.models.karel.data.tasks import Tasks, joined
@@ -24,6 +24,7 @@ from unskew.models.samples import Sample, join, read_sample
 # Left out of what is trained on unless one says otherwise. The test programs of actions alone are
 # not here: they are all there are of one to three actions.
 TEST_SETS = ("karel/msr-test", "karel/msr-val", "karel/while-in-while", "karel/while-in-if")
+HELD_OUT = 512  # number of tasks that check a run
 NAMES = tuple(
     f"{DOMAIN.name}/{name}"
     for name in (*DOMAIN.sources, *DOMAIN.catalog.recipes, *DOMAIN.catalog.tables)
@@ -84,6 +85,18 @@ def read_scored(name: str, n: int | None = None, seed: int = 0) -> Sample:
     sample = read_sample(open_examples(name, seed), n)
     _columns(sample.examples, name)
     return sample
+
+
+def read_held_out(name: str) -> Tasks:
+    """Return at most ``HELD_OUT`` tasks that check a run, evenly spaced in the dataset."""
+    examples = read_scored(name, HELD_OUT).examples
+    pairs = np.unique(world_numbers(examples, INPUTS)).tolist()
+    if len(pairs) > 1:
+        raise UnskewError(
+            f"--check is {name}, whose examples have {pairs[0]} to {pairs[-1]} pairs; give a "
+            "dataset whose examples all have the same number, like karel/msr-val"
+        )
+    return Tasks.of(examples)
 
 
 def read_tasks(names: Sequence[str], excluded: Sequence[str]) -> Reading:
