@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import unskew
-from tests.test_karel_records import EXAMPLE, random_examples
+from tests.karel import EXAMPLE, random_examples
 from unskew.audits.report.page import page
 from unskew.core.errors import UnskewError
 from unskew.domains import load_domain

@@ -1,11 +1,11 @@
-"""The compiled interpreter against its slow twin and the original records."""
+"""The compiled interpreter against its slow twin on random programs and worlds."""
 
-import json
-from pathlib import Path
+from collections import Counter
 
 import numpy as np
 import pytest
 
+from tests.karel import STATUS, branches, packed, places_of_tests, rows_of
 from tests.naive import karel as naive
 from unskew.core.errors import UnskewError
 from unskew.core.rng import generator
@@ -14,52 +14,76 @@ from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.language.syntax import parse
 from unskew.domains.karel.running.interpreter import Status, run
-
-RECORDS = Path(__file__).parents[2] / "shared" / "msr" / "records.jsonl"
-STATUS = {
-    "ok": Status.OK,
-    "wall": Status.WALL,
-    "no_marker": Status.NO_MARKER,
-    "full": Status.FULL,
-    "ticks": Status.OUT_OF_TICKS,
-}
+from unskew.domains.karel.running.trace import executed
 
 
-def branches(coverage) -> set[tuple[int, bool]]:
-    bits = int(coverage[0]) | int(coverage[1]) << 64
-    return {(bit // 2, bool(bit % 2)) for bit in range(128) if bits >> bit & 1}
-
-
-def agree(seed: int, pairs: int, max_ticks: int = 200) -> set[str]:
-    """Compare ``pairs`` random runs with the twin; return the statuses that occurred."""
+def agree(seed: int, pairs: int, max_ticks: int = 200) -> Counter[object]:
+    """Compare random runs with the twin; count what occurred in them."""
     rng = generator(seed, "interpreter")
     programs = [naive.random_program(rng, int(rng.integers(5, 90))) for _ in range(pairs)]
     slow_worlds = [naive.random_world(rng) for _ in range(pairs)]
-    rows = tokens.stacked([tokens.to_ids(list(program)) for program in programs])
-    worlds = np.stack([world.from_json(naive.to_json(w)) for w in slow_worlds])
-    fast = run(rows, worlds, max_ticks=max_ticks)
-    marks = run(rows, worlds, max_ticks=max_ticks, statements=True).statements
-    seen = set()
+    rows, worlds = rows_of(programs), packed(*slow_worlds)
+    fast = run(rows, worlds, max_ticks=max_ticks, statements=True)
+    afters = []
+    occurred: Counter[object] = Counter()
     for i, (program, start) in enumerate(zip(programs, slow_worlds, strict=True)):
         slow = naive.run(naive.parse(program), start, max_ticks)
         assert fast.status[i] == STATUS[slow.status], program
         assert fast.ticks[i] == slow.ticks, program
-        assert np.array_equal(fast.worlds[i], world.from_json(naive.to_json(slow.world))), program
         assert branches(fast.coverage[i]) == set(slow.branches), program
         counts = [slow.actions.count(action) for action in tokens.ACTIONS]
         assert fast.actions[i].tolist() == counts, program
-        assert set(np.flatnonzero(marks[i])) == slow.started(), program
-        seen.add(slow.status)
-    return seen
+        assert set(np.flatnonzero(fast.statements[i])) == slow.started(), program
+        afters.append(slow.world)
+        places = places_of_tests(program)
+        occurred.update((program[places[test]], outcome) for test, outcome in slow.branches)
+        occurred.update([slow.status, *program, "not c( not c(" in " ".join(program)])
+    assert np.array_equal(fast.worlds, packed(*afters))
+    return occurred
 
 
 def test_ten_thousand_random_runs_agree_with_the_twin():
-    assert agree(0, 10_000) == set(STATUS)
+    occurred = agree(0, 10_000)
+    tests = [(keyword, way) for keyword in ("IF", "IFELSE", "WHILE") for way in (False, True)]
+    common = [*STATUS, *tests, *tokens.VOCABULARY[1:], True]  # True: a doubled not
+    assert min(occurred[thing] for thing in common) > 100
 
 
 @pytest.mark.parametrize("max_ticks", [1, 2, 3, 7])
 def test_the_tick_limit_agrees_with_the_twin_where_it_strikes_early(max_ticks):
     agree(1, 1_000, max_ticks)
+
+
+def test_the_random_worlds_have_everything():
+    """Every size, direction and number of markers, and worlds with many walls and with none."""
+    rng = generator(8, "worlds")
+    worlds = [naive.random_world(rng) for _ in range(1_000)]
+    sizes = set(range(world.SMALLEST, world.SIDE + 1))
+    assert {one.rows for one in worlds} == {one.cols for one in worlds} == sizes
+    assert {one.hero[2] for one in worlds} == set(naive.DIRECTIONS)
+    assert {n for one in worlds for n in one.markers.values()} == set(range(1, 10))
+    under = Counter(one.markers.get(one.hero[:2], 0) for one in worlds)
+    assert min(under[0], under[9]) > 100
+    walls = np.array([len(one.walls) / (one.rows * one.cols) for one in worlds])
+    assert (walls == 0).sum() > 100
+    assert (walls > 0.5).sum() > 50
+
+
+def test_the_executed_actions_alone_make_the_same_world():
+    """Whatever way a program takes, its actions one after the other do the same."""
+    rng = generator(11, "actions")
+    programs = [naive.random_program(rng) for _ in range(500)]
+    worlds = packed(*(naive.random_world(rng) for _ in programs))
+    done = [
+        executed(*pair)[0] or ["turnLeft"] for pair in zip(rows_of(programs), worlds, strict=True)
+    ]
+    plain = run(rows_of([["DEF", "run", "m(", *actions, "m)"] for actions in done]), worlds)
+    moved = run(rows_of(programs), worlds)
+    acted = moved.actions.any(axis=1)
+    assert acted.sum() > 300
+    assert (plain.status[acted] == 0).all()
+    assert np.array_equal(plain.worlds[acted], moved.worlds[acted])
+    assert np.array_equal(plain.actions[acted], moved.actions[acted])
 
 
 @pytest.mark.long
@@ -68,74 +92,10 @@ def test_a_million_random_runs_agree_with_the_twin(seed):
     agree(seed, 10_000)
 
 
-def test_the_original_records_replay_exactly():
-    if not RECORDS.is_file():
-        pytest.skip("the original records are not part of this project")
-    for line in RECORDS.read_text().splitlines():
-        record = json.loads(line)
-        examples = record["examples"]
-        before = np.stack([world.from_json(e["inpgrid_json"]) for e in examples])
-        after = np.stack([world.from_json(e["outgrid_json"]) for e in examples])
-        ran = run(tokens.to_ids(record["program_tokens"])[None], before)
-        assert np.array_equal(ran.worlds, after)
-        assert not ran.status.any()
-        for i, example in enumerate(examples):
-            counts = [example["actions"].count(action) for action in tokens.ACTIONS]
-            assert ran.actions[i].tolist() == counts
-
-
-@pytest.mark.parametrize(
-    ("program", "picture", "status", "ticks", "after"),
-    [
-        ("move()", ". .\n>. .", Status.OK, 1, " .  .\n .  >."),
-        ("move()", ". .\n<. .", Status.WALL, 1, " .  .\n<.  ."),
-        ("move()", ". .\n>. #", Status.WALL, 1, " .  .\n>.  #"),
-        ("pickMarker()", ". .\n>. .", Status.NO_MARKER, 1, " .  .\n>.  ."),
-        ("putMarker()", ". .\n>9 .", Status.FULL, 1, " .  .\n>9  ."),
-        ("repeat(3): turnLeft()", ". .\n^. .", Status.OK, 6, " .  .\n>.  ."),
-        ("repeat(0): move()", ". .\n<. .", Status.OK, 0, " .  .\n<.  ."),
-        ("if(frontIsClear()): move()", ". .\n<. .", Status.OK, 1, " .  .\n<.  ."),
-        ("while(frontIsClear()): move()", ". .\n>. .", Status.OK, 3, " .  .\n .  >."),
-        ("while(noMarkersPresent()): turnLeft()", ". .\n^. .", Status.OUT_OF_TICKS, 200, None),
-    ],
-)
-def test_small_runs_worked_by_hand(program, picture, status, ticks, after):
-    picture = picture.replace(">.", ">.") if after is None else picture
-    ran = run(parse(f"def main(): {program}")[None], world.from_picture(picture)[None])
-    assert ran.status[0] == status
-    assert ran.ticks[0] == ticks
-    if after is not None:
-        assert world.to_picture(ran.worlds[0]).split() == after.split()
-
-
-@pytest.mark.parametrize(
-    ("program", "picture", "max_ticks", "ran"),
-    [
-        ("move(); turnLeft()", ". .\n>. .", 200, ["move", "turnLeft"]),
-        ("turnLeft(); pickMarker(); move()", ". .\n>. .", 200, ["turnLeft", "pickMarker"]),
-        ("turnLeft(); move()", ". .\n>. .", 1, ["turnLeft"]),
-        ("turnLeft(); repeat(2): move()", ". .\n>. .", 1, ["turnLeft"]),
-        ("turnLeft(); repeat(0): move()", ". .\n>. .", 1, ["turnLeft", "REPEAT"]),
-        ("repeat(2): turnLeft()", ". .\n>. .", 1, ["REPEAT"]),
-        ("while(markersPresent()): pickMarker()", ". .\n>. .", 200, ["WHILE"]),
-        ("if(frontIsClear()): move()", ". .\n<. .", 200, ["IF"]),
-        ("if(markersPresent()): move()\n    else: putMarker()", ". .\n<. .", 200,
-         ["IFELSE", "putMarker"]),
-    ],
-)  # fmt: skip
-def test_which_statements_ran_worked_by_hand(program, picture, max_ticks, ran):
-    row = parse(f"def main():\n    {program}")
-    worlds = world.from_picture(picture)[None]
-    marks = run(row[None], worlds, max_ticks=max_ticks, statements=True).statements
-    assert marks.shape == (1, len(row))
-    assert marks.dtype == np.bool_
-    assert [tokens.VOCABULARY[token] for token in row[marks[0]]] == ran
-
-
 def test_asking_for_statements_changes_nothing_else():
     rng = generator(4, "statements")
-    rows = tokens.stacked([tokens.to_ids(list(naive.random_program(rng))) for _ in range(50)])
-    worlds = np.stack([world.from_json(naive.to_json(naive.random_world(rng))) for _ in range(500)])
+    rows = rows_of(naive.random_program(rng) for _ in range(50))
+    worlds = packed(*(naive.random_world(rng) for _ in range(500)))
     plain, asked = run(rows, worlds), run(rows, worlds, statements=True, threads=2)
     assert plain.statements is None
     for name in ("worlds", "status", "ticks", "coverage", "actions"):
@@ -144,8 +104,8 @@ def test_asking_for_statements_changes_nothing_else():
 
 def test_threads_and_order_change_nothing():
     rng = generator(3, "threads")
-    rows = tokens.stacked([tokens.to_ids(list(naive.random_program(rng))) for _ in range(50)])
-    worlds = np.stack([world.from_json(naive.to_json(naive.random_world(rng))) for _ in range(500)])
+    rows = rows_of(naive.random_program(rng) for _ in range(50))
+    worlds = packed(*(naive.random_world(rng) for _ in range(500)))
     one = run(rows, worlds)
     for other in (run(rows, worlds, threads=3), run(compile_programs(rows), worlds)):
         for name in ("worlds", "status", "ticks", "coverage", "actions"):

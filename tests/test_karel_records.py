@@ -10,65 +10,75 @@ import pyarrow.parquet as pq
 import pytest
 
 import unskew
-from tests.naive import karel as twin
+from tests.karel import EXAMPLE, random_examples, unpacked, write_records
+from tests.naive import karel as naive
+from tests.naive.karel_records import record as naive_record
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.domains import load_domain
-from unskew.domains.karel import from_picture, parse, run, to_tokens
+from unskew.domains.karel import from_picture
+from unskew.domains.karel import run as run_programs
 from unskew.domains.karel.formats.records import (
     are_examples,
     from_record,
     numbered_record,
-    program_json,
     read_row,
     tensor_text,
     to_record,
     write_row,
 )
-from unskew.domains.karel.language.tokens import to_ids
-from unskew.domains.karel.world import BYTES, from_bytes, from_json, to_tensor
+from unskew.domains.karel.language.tokens import ACTIONS, to_ids
+from unskew.domains.karel.world import BYTES, from_bytes, from_json, to_json, to_tensor
 from unskew.io import target as targets
 from unskew.io.convert import convert
 from unskew.io.target import open_target
 
-RECORDS = Path(__file__).parents[2] / "shared" / "msr" / "records.jsonl"
+# What survives of the original dataset, which is no part of this project.
+SURVIVING = Path(__file__).parents[2] / "shared" / "msr" / "records.jsonl"
 
-
-def random_examples(n, seed=0, worlds=3):
-    """Examples of random programs that end well on random worlds."""
-    rng = np.random.default_rng(seed)
-    found = []
-    while len(found) < n:
-        program = to_ids(twin.random_program(rng))
-        packed = np.stack([from_json(twin.to_json(twin.random_world(rng))) for _ in range(60)])
-        ran = run(program[None], packed)
-        fine = np.flatnonzero(ran.status == 0)[:worlds]
-        if len(fine) == worlds:
-            found.append(
-                {
-                    "program": to_tokens(program),
-                    "inputs": packed[fine].tobytes(),
-                    "outputs": ran.worlds[fine].tobytes(),
-                }
-            )
-    return found
-
-
-EXAMPLE = {
-    "program": to_tokens(parse("def main():\n    while(frontIsClear()): move()\n    putMarker()")),
-    "inputs": b"".join(from_picture(p).tobytes() for p in (">. . 2\n. # .", ". >.\n. #")),
-    "outputs": b"".join(from_picture(p).tobytes() for p in (". . >3\n. # .", ". >1\n. #")),
+BEFORE = {"blocked": "1:1", "cols": 2, "crashed": False, "hero": "0:0:east", "markers": ""}
+AFTER = {"blocked": "1:1", "cols": 2, "crashed": False, "hero": "0:1:east", "markers": "0:1:1"}
+FRAME = " ".join(
+    f"{index}:1.0"
+    for index in (1620, 1621, 1622, 1623, 1674, 1675, 1676, 1677, 1638, 1656, 1641, 1659)
+)
+BY_HAND = {
+    "examples": [
+        {
+            "actions": ["move", "putMarker"],
+            "example_index": 0,
+            "inpgrid_json": {**BEFORE, "rows": 2},
+            "inpgrid_tensor": f"343:1.0 1334:1.0 {FRAME}",
+            "outgrid_json": {**AFTER, "rows": 2},
+            "outgrid_tensor": f"344:1.0 1964:1.0 1334:1.0 {FRAME}",
+        }
+    ],
+    "guid": "by hand",
+    "program_json": {"run": [{"type": "move"}, {"type": "putMarker"}]},
+    "program_tokens": ["DEF", "run", "m(", "move", "putMarker", "m)"],
 }
 
 
-@pytest.fixture
+def every_record():
+    """Return a record worked out by hand, 30 of the twin's, and those that survive, if there."""
+    rng = np.random.default_rng(12)
+    made = [BY_HAND]
+    while len(made) < 31:
+        texts, worlds = naive.random_program(rng), [naive.random_world(rng) for _ in range(20)]
+        fine = [one for one in worlds if naive.run(naive.parse(texts), one).status == "ok"][:6]
+        if fine:
+            made.append(naive_record(texts, fine, f"twin {len(made)}"))
+    if SURVIVING.exists():
+        made += map(json.loads, SURVIVING.read_text(encoding="utf-8").splitlines())
+    return made
+
+
+@pytest.fixture(scope="module")
 def records():
-    if not RECORDS.exists():
-        pytest.skip("the dataset's records are not here")
-    return [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+    return every_record()
 
 
-def test_every_surviving_record_comes_back_to_the_letter(records):
+def test_every_record_comes_back_to_the_letter(records):
     for record in records:
         example = from_record(record)
         assert json.dumps(to_record(example, record["guid"])) == json.dumps(record)
@@ -76,48 +86,42 @@ def test_every_surviving_record_comes_back_to_the_letter(records):
         assert load_domain("karel").check(batch).all()
 
 
+def test_every_record_is_that_of_the_twin(records):
+    for record in records:
+        worlds = [naive.from_json(pair["inpgrid_json"]) for pair in record["examples"]]
+        made = naive_record(record["program_tokens"], worlds, record["guid"])
+        assert json.dumps(made) == json.dumps(record)
+
+
+def test_every_record_replays(records):
+    """The interpreter makes the outputs, and worlds are written back as they were."""
+    for record in records:
+        pairs = record["examples"]
+        before = np.stack([from_json(pair["inpgrid_json"]) for pair in pairs])
+        after = np.stack([from_json(pair["outgrid_json"]) for pair in pairs])
+        ran = run_programs(to_ids(record["program_tokens"])[None], before)
+        assert np.array_equal(ran.worlds, after)
+        assert not ran.status.any()
+        counts = [[pair["actions"].count(action) for action in ACTIONS] for pair in pairs]
+        assert ran.actions.tolist() == counts
+        assert [to_json(one) for one in before] == [pair["inpgrid_json"] for pair in pairs]
+        for one, pair in zip(before, pairs, strict=True):
+            ones = {int(entry.split(":")[0]) for entry in pair["inpgrid_tensor"].split()}
+            assert set(np.flatnonzero(to_tensor(one)).tolist()) == ones
+            assert np.array_equal(naive.to_tensor(unpacked(one)), to_tensor(one))
+
+
 def test_random_examples_come_back():
+    guids = set()
     for number, example in enumerate(random_examples(60)):
         record = json.loads(json.dumps(to_record(example, "g")))
+        worlds = [unpacked(one) for one in from_bytes(example["inputs"])]
+        assert record == naive_record(example["program"].split(), worlds, "g")
         assert from_record(record) == example
         assert read_row(json.loads(json.dumps(write_row(example)))) == example
         assert read_row(example) == example
-        for pair, world in zip(record["examples"], from_bytes(example["inputs"]), strict=True):
-            on = {int(entry.split(":")[0]) for entry in pair["inpgrid_tensor"].split()}
-            assert on == set(np.flatnonzero(to_tensor(world).reshape(-1)).tolist())
-            program = twin.parse(record["program_tokens"])
-            assert (
-                pair["actions"] == twin.run(program, twin.from_json(pair["inpgrid_json"])).actions
-            )
-        assert (
-            numbered_record(example, number)["guid"] != numbered_record(example, number + 1)["guid"]
-        )
-
-
-def test_the_json_of_every_construct():
-    text = (
-        "DEF run m( IFELSE c( not c( frontIsClear c) c) i( move i) ELSE e( "
-        "REPEAT R=3 r( turnLeft r) WHILE c( markersPresent c) w( pickMarker w) e) "
-        "IF c( leftIsClear c) i( putMarker i) m)"
-    )
-    assert program_json(parse(text)) == {
-        "run": [
-            {
-                "condition": {"condition": {"type": "frontIsClear"}, "type": "not"},
-                "elseBody": [
-                    {"body": [{"type": "turnLeft"}], "times": 3, "type": "repeat"},
-                    {
-                        "body": [{"type": "pickMarker"}],
-                        "condition": {"type": "markersPresent"},
-                        "type": "while",
-                    },
-                ],
-                "ifBody": [{"type": "move"}],
-                "type": "ifElse",
-            },
-            {"body": [{"type": "putMarker"}], "condition": {"type": "leftIsClear"}, "type": "if"},
-        ]
-    }
+        guids |= {numbered_record(example, i)["guid"] for i in (number, number + 1)}
+    assert len(guids) == 120
 
 
 def test_the_order_of_a_tensor_does_not_matter():
@@ -253,11 +257,6 @@ def test_karel_on_a_wall_is_no_world():
 
 
 # Files.
-
-
-def write_records(path, examples):
-    lines = [json.dumps(numbered_record(example, i)) for i, example in enumerate(examples)]
-    Path(path).write_text("\n".join(lines) + "\n")
 
 
 def read(path):

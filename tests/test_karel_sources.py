@@ -319,12 +319,15 @@ def test_a_recipe_is_no_source_and_says_so():
         find_source("karel/msr-test")
 
 
-def test_draws_in_several_calls_are_those_of_one(monkeypatch):
+def test_draws_in_several_calls_are_those_of_one():
     """A call of the kernel is kept short, for Ctrl-C; the worlds do not depend on it."""
-    first, _ = DOMAIN.source("uniform").draw(generator(6, "calls"), 200)
-    monkeypatch.setattr(sampling, "AT_ONCE", 20_000 * 7)
-    again, _ = DOMAIN.source("uniform").draw(generator(6, "calls"), 200)
-    assert np.array_equal(world_rows(first, INPUTS), world_rows(again, INPUTS))
+    code = compile_programs(parse("DEF run m( move putMarker m)")[None].repeat(40, axis=0))
+    worlds = (UNIFORM_WORLDS, 0.0, 0.0, EVEN)
+    budgets = (sampling.DRAWS_PER_CALL // 40, sampling.DRAWS_PER_CALL // 3)  # 1 call, 14 calls
+    one, several = (draw_pairs(generator(6, "calls"), code, worlds, 6, 0, b) for b in budgets)
+    assert np.array_equal(one.inputs, several.inputs)
+    assert np.array_equal(one.outputs, several.outputs)
+    assert (one.status == MADE).all()
 
 
 def test_worlds_of_an_example_of_actions_are_all_different():

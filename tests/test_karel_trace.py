@@ -5,8 +5,15 @@ import re
 import numpy as np
 import pytest
 
+from tests.karel import (
+    EXAMPLE,
+    STATUS,
+    packed,
+    places_of_tests,
+    random_examples,
+    write_records,
+)
 from tests.naive import karel as twin
-from tests.test_karel_records import EXAMPLE, random_examples, write_records
 from unskew.core.errors import UnskewError
 from unskew.domains.karel import from_picture, parse, run
 from unskew.domains.karel.formats.show import show, trace
@@ -14,9 +21,7 @@ from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.language.tokens import to_ids
 from unskew.domains.karel.running.interpreter import MAX_TICKS, Status
 from unskew.domains.karel.running.trace import executed, steps
-from unskew.domains.karel.world import from_bytes, from_json
-
-STATUS = dict(zip(twin.STATUSES, Status, strict=True))
+from unskew.domains.karel.world import from_bytes
 
 
 def draws(n, seed=0, max_tokens=60):
@@ -28,35 +33,35 @@ def draws(n, seed=0, max_tokens=60):
 def test_every_tick_is_that_of_the_interpreter():
     compared = 0
     for tokens, world in draws(150):
-        program, packed = to_ids(tokens), from_json(twin.to_json(world))
-        before, code = packed.copy(), compile_programs(program[None])
-        for step in steps(program, packed):
-            ran = run(code, packed[None], max_ticks=min(step.tick, MAX_TICKS))
+        program, start = to_ids(tokens), packed(world)[0]
+        before, code = start.copy(), compile_programs(program[None])
+        for step in steps(program, start):
+            ran = run(code, start[None], max_ticks=min(step.tick, MAX_TICKS))
             assert np.array_equal(step.world, ran.worlds[0])
             assert ran.ticks[0] == min(step.tick, MAX_TICKS)
             ends = ran.status[0] not in (Status.OK, Status.OUT_OF_TICKS)
             assert step.status == (ran.status[0] if ends or step.tick > MAX_TICKS else Status.OK)
             compared += 1
-        assert np.array_equal(packed, before)
+        assert np.array_equal(start, before)
     assert compared > 3000
 
 
 def test_whole_runs_are_those_of_the_twin():
     ends = set()
     for tokens, world in draws(600, seed=1):
-        program, packed = to_ids(tokens), from_json(twin.to_json(world))
+        program, start = to_ids(tokens), packed(world)[0]
         expected = twin.run(twin.parse(tokens), world)
-        actions, after, status = executed(program, packed)
+        actions, after, status = executed(program, start)
         assert (actions, status) == (expected.actions, STATUS[expected.status])
-        assert np.array_equal(after, from_json(twin.to_json(expected.world)))
-        done = list(steps(program, packed))
+        assert np.array_equal(after, packed(expected.world)[0])
+        done = list(steps(program, start))
         fine = {step.place for step in done if step.status == Status.OK}
         assert fine == {at for at in expected.ran if not _empty_repeat(tokens, at)}
         assert len(done) == expected.ticks + (status == Status.OUT_OF_TICKS)
         if expected.failed_at is not None:
             assert done[-1].place == expected.failed_at
         outcomes = {(step.place, step.outcome) for step in done if step.outcome is not None}
-        tests = [i for i, token in enumerate(tokens) if token in ("IF", "IFELSE", "WHILE")]
+        tests = places_of_tests(tokens)
         assert outcomes == {(tests[number], outcome) for number, outcome in expected.branches}
         ends.add(status)
     assert ends == set(Status)

@@ -1,4 +1,4 @@
-"""Naive twin of the Karel language: parsing, printing, worlds, runs, random draws for tests.
+"""Naive twin of the Karel language: parsing, worlds, runs, random draws for tests.
 
 A program is a list of the dataset's tokens; `parse` turns it into the small dataclasses below.
 Parsing and running recurse once or twice a nesting level, so they are for programs of at most a
@@ -24,7 +24,7 @@ DIRECTIONS = ("north", "east", "south", "west")  # clockwise
 STEPS = {"north": (1, 0), "east": (0, 1), "south": (-1, 0), "west": (0, -1)}
 STATUSES = ("ok", "wall", "no_marker", "full", "ticks")
 FULL = 9
-LARGEST = 16
+SMALLEST, LARGEST = 2, 16
 
 
 # Programs.
@@ -201,49 +201,7 @@ class _Parser:
 
 def parse(tokens: Sequence[str]) -> Program:
     """The program that the tokens spell; ValueError where they are not exactly one program."""
-    if not all(isinstance(token, str) for token in tokens):
-        raise ValueError("a token is not a string")
     return _Parser(tokens).program()
-
-
-def unparse(program: Program) -> list[str]:
-    """The tokens of a program."""
-    return ["DEF", "run", *_block_tokens("m", program.body)]
-
-
-def _block_tokens(letter: str, block: Block) -> list[str]:
-    inner = [token for statement in block for token in _statement_tokens(statement)]
-    return [f"{letter}(", *inner, f"{letter})"]
-
-
-def _statement_tokens(statement: Statement) -> list[str]:
-    match statement:
-        case Action(name=name):
-            return [name]
-        case If(condition=condition, body=body):
-            return ["IF", *_condition_tokens(condition), *_block_tokens("i", body)]
-        case IfElse(condition=condition, body=body, otherwise=otherwise):
-            then = _block_tokens("i", body)
-            return [
-                "IFELSE",
-                *_condition_tokens(condition),
-                *then,
-                "ELSE",
-                *_block_tokens("e", otherwise),
-            ]
-        case While(condition=condition, body=body):
-            return ["WHILE", *_condition_tokens(condition), *_block_tokens("w", body)]
-        case Repeat(times=times, body=body):
-            return ["REPEAT", f"R={times}", *_block_tokens("r", body)]
-
-
-def _condition_tokens(condition: Condition) -> list[str]:
-    """A condition with the brackets around it."""
-    match condition:
-        case Sensor(name=name):
-            return ["c(", name, "c)"]
-        case Not(inner=inner):
-            return ["c(", "not", *_condition_tokens(inner), "c)"]
 
 
 # Worlds.
@@ -265,7 +223,7 @@ class World:
     def __post_init__(self) -> None:
         """Refuse what is not a world."""
         row, col, direction = self.hero
-        if not (1 <= self.rows <= LARGEST and 1 <= self.cols <= LARGEST):
+        if not (SMALLEST <= self.rows <= LARGEST and SMALLEST <= self.cols <= LARGEST):
             raise ValueError(f"a grid of {self.rows} by {self.cols}")
         if direction not in DIRECTIONS:
             raise ValueError(f"no direction: {direction!r}")
@@ -525,8 +483,6 @@ def run(program: Program, world: World, max_ticks: int = 200) -> Run:
 
 def random_program(rng: np.random.Generator, max_tokens: int = 60) -> list[str]:
     """The tokens of a random program of at most max_tokens tokens (at least 5)."""
-    if max_tokens < 5:
-        raise ValueError("no program has fewer than 5 tokens")
     limit = int(rng.integers(5, max_tokens + 1))
     return ["DEF", "run", "m(", *_Draw(rng).block(limit - 4), "m)"]
 
