@@ -23,8 +23,8 @@ from unskew.core.errors import HealthWarning
 from unskew.core.json_text import json_text
 from unskew.core.rowhash import row_hashes
 from unskew.core.tally import Tally
-from unskew.io.convert import convert
-from unskew.io.target import open_target
+from unskew.datasets.convert import convert
+from unskew.datasets.target import open_target
 
 
 @pytest.fixture(autouse=True)

@@ -64,6 +64,17 @@ def source_names() -> list[str]:
     return [f"{domain}/{name}" for domain in domain_names() for name in load_domain(domain).sources]
 
 
+def is_built_in(name: str) -> bool:
+    """Return whether a built-in domain has a source, a recipe or a table of this name."""
+    domain, slash, entry = name.partition("/")
+    return bool(slash) and domain in domain_names() and entry in load_domain(domain).names()
+
+
+def built_in_names() -> list[str]:
+    """Return every built-in source, recipe and table as ``domain/name``."""
+    return [f"{name}/{entry}" for name in domain_names() for entry in load_domain(name).names()]
+
+
 def find_recipe(name: str) -> Recipe | None:
     """Return a named recipe, ``karel/msr-test``; None where there is none of that name."""
     domain, _, recipe = name.partition("/")
@@ -102,6 +113,12 @@ def recipe_domain(recipe: Recipe) -> Domain | None:
         return _own_domain(recipe.source)
     except UnskewError:
         return None
+
+
+def recipe_key(recipe: Recipe) -> str:
+    """Return the column whose content tells a recipe's examples apart; empty: the whole row."""
+    domain = recipe_domain(recipe)
+    return domain.key if domain is not None else ""
 
 
 def recipe_variables(recipe: Recipe) -> list[SalientVariable]:
