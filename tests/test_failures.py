@@ -651,7 +651,7 @@ def tables() -> dict[str, tuple[object, str]]:
         "set": ({1, 2}, "a set has no order that stays"),
         "bytes": (b"abc", "a bytes object cannot be read yet; pass a list of examples"),
         "number": (5, "5 cannot be read; pass examples"),
-        "text": ("1 2 3", "unknown source or file '1 2 3'"),
+        "text": ("1 2 3", "unknown source, recipe or file '1 2 3'"),
     }
 
 
