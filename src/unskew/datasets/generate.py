@@ -61,8 +61,8 @@ def generate(
     record_inputs(path, contents)
     remove_stale(path)
     numbers = range(recipe.shards)
-    found = at_once(partial(finished_part, path, recipe), numbers)
-    missing = [index for index in numbers if found[index] is None]
+    parts = at_once(partial(finished_part, path, recipe), numbers)
+    missing = [index for index in numbers if parts[index] is None]
     if recipe.distinct:
         drawn = at_once(partial(finished_part, path, recipe, drawn=True), missing)
         missing = [index for index, part in zip(missing, drawn, strict=True) if part is None]
@@ -73,7 +73,7 @@ def generate(
         for index in engine(recipe, path, missing):
             advance(recipe.shard_rows(index))
     check_owner(path, recipe)
-    return finish(path, recipe, found)
+    return finish(path, recipe, parts)
 
 
 def _run_here(recipe: Recipe, folder: Place, indices: Sequence[int], advance: Advance) -> None:

@@ -53,21 +53,23 @@ class DerivedBatches:
 
     def __init__(self, opened: OpenRecipe, given: Target, index: int) -> None:
         """Make nothing yet."""
+        if opened.source.derive is None:
+            name = opened.recipe.source
+            raise UnskewError(f"{name} makes nothing of given examples; leave given out")
+        self._derive = opened.source.derive
         self._opened, self._given, self._index = opened, given, index
         self.tally = Tally()
 
     def take(self, n: int) -> Iterator[Batch]:
         """Yield what is made of the ``n`` given examples of this shard."""
-        recipe, source = self._opened.recipe, self._opened.source
-        if source.derive is None:
-            raise UnskewError(f"{recipe.source} makes nothing of given examples; leave given out")
+        recipe = self._opened.recipe
         rng = generator(recipe.seed, recipe.source, "draw", self._index)
         start = recipe.shard_at(self._index).index * recipe.shard_size
         rows = self._given.rows(start, start + n)
         excluded = self._opened.excluded_keys()
         for first in range(0, len(rows), DERIVED_AT_ONCE):
             try:
-                batch, dropped = source.derive(rng, rows.slice(first, DERIVED_AT_ONCE))
+                batch, dropped = self._derive(rng, rows.slice(first, DERIVED_AT_ONCE))
             except RowError as error:
                 raise error.at(self._given.where(start + first + error.row)) from error
             keep, why = allowed(batch, recipe, self._opened.key, "", excluded)

@@ -43,10 +43,11 @@ def find_source(name: str, settings: Mapping[str, Any] | None = None) -> Source:
             raise UnskewError(
                 f"source {name!r} takes no settings ({', '.join(settings)}); set them in the module"
             )
-        found = find_object(name)
-        made = plain_source(found, name) if not isinstance(found, Source) else own_source(found)
-        return replace(made, name=name)
-    domain, slash, source = name.partition("/")
+        function = find_object(name)
+        is_source = isinstance(function, Source)
+        source = own_source(function) if is_source else plain_source(function, name)
+        return replace(source, name=name)
+    domain, slash, source_name = name.partition("/")
     if not slash:
         raise unknown("source", name, source_names())
     if find_table(name) is not None:
@@ -56,7 +57,7 @@ def find_source(name: str, settings: Mapping[str, Any] | None = None) -> Source:
             f"{name} is a recipe, not a source; run it with `unskew generate {name} -o DIR` "
             "and give that folder"
         )
-    return load_domain(domain).source(source, settings)
+    return load_domain(domain).source(source_name, settings)
 
 
 def source_names() -> list[str]:
@@ -211,13 +212,13 @@ def column_variable(name: str, *, known: bool = True) -> SalientVariable:
 def find_object(name: str) -> Any:
     """Import a function, variable or source as ``my_module:name``, from the current folder too."""
     module, attribute = _own_module(name), name.partition(":")[2]
-    found = getattr(module, attribute, None)
-    if found is None:
+    value = getattr(module, attribute, None)
+    if value is None:
         public = [key for key in vars(module) if not key.startswith("_")]
         raise unknown(f"name in module {module.__name__}", attribute, public)
-    if not (callable(found) or isinstance(found, (SalientVariable, Source))):
-        raise UnskewError(f"{name!r} is {type(found).__name__}; name a function or a variable")
-    return found
+    if not (callable(value) or isinstance(value, (SalientVariable, Source))):
+        raise UnskewError(f"{name!r} is {type(value).__name__}; name a function or a variable")
+    return value
 
 
 def _own_domain(name: str) -> Domain | None:
