@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Flags, Ints
 from unskew.core.batch import Batch, is_text, text_bytes, text_column
 from unskew.core.domain import Range
 from unskew.core.errors import UnskewError
@@ -60,10 +60,10 @@ def show(example: Mapping[str, Any]) -> str:
     return f"{line}\n{print_tree(example[EXPRESSION])}" if drawn else line
 
 
-def check(batch: Batch) -> NDArray[np.bool_]:
+def check(batch: Batch) -> Flags:
     """Say which rows hold a well-formed expression and its value."""
     values, _ = kernels.evaluate_texts(*expressions(batch))
-    right: NDArray[np.bool_] = values == np.asarray(batch.columns[VALUE])
+    right: Flags = values == np.asarray(batch.columns[VALUE])
     right &= values != kernels.MALFORMED
     return right
 
@@ -73,12 +73,12 @@ def recheck(example: Mapping[str, Any]) -> bool:
     return bool(evaluate_tree(example[EXPRESSION]) == example[VALUE])
 
 
-def expressions(batch: Batch) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def expressions(batch: Batch) -> tuple[Bytes, Ints]:
     """Return the bytes and row offsets of a batch's expressions."""
     return text_bytes(_expression_column(batch))
 
 
-def evaluate(batch: Batch) -> NDArray[np.uint8]:
+def evaluate(batch: Batch) -> Bytes:
     """Return the value of each expression modulo 10; refuse what is no expression."""
     column = _expression_column(batch)
     values, malformed = kernels.evaluate_texts(*text_bytes(column))

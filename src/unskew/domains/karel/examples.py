@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Flags, Ints
 from unskew.core.batch import Batch, binary_column, binary_rows, is_text, text_bytes, text_column
 from unskew.core.errors import RowError, UnskewError
 from unskew.domains.karel.language import rows as texts
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 PROGRAM, INPUTS, OUTPUTS = "program", "inputs", "outputs"
 
 
-def make_batch(
-    programs: NDArray[np.uint8], inputs: NDArray[np.uint8], outputs: NDArray[np.uint8]
-) -> Batch:
+def make_batch(programs: Bytes, inputs: Bytes, outputs: Bytes) -> Batch:
     """Make a batch of rows of token ids (n, width) and packed worlds (n, k, 260)."""
     return Batch(
         {
@@ -38,7 +36,7 @@ def make_batch(
     )
 
 
-def program_column(programs: NDArray[np.uint8]) -> pa.Array:
+def program_column(programs: Bytes) -> pa.Array:
     """Write rows of token ids as a column of text."""
     most = texts.LENGTHS[programs].sum() + programs.size
     data, offsets = np.empty(most, np.uint8), np.empty(len(programs) + 1, np.int64)
@@ -46,7 +44,7 @@ def program_column(programs: NDArray[np.uint8]) -> pa.Array:
     return text_column(data[:size].copy(), offsets)
 
 
-def program_rows(batch: Batch) -> NDArray[np.uint8]:
+def program_rows(batch: Batch) -> Bytes:
     """Return the programs of a batch as rows of token ids, padded with zeros."""
     column = _column(batch, PROGRAM)
     if not is_text(column):
@@ -69,7 +67,7 @@ def program_rows(batch: Batch) -> NDArray[np.uint8]:
     return rows
 
 
-def world_rows(batch: Batch, name: str) -> NDArray[np.uint8]:
+def world_rows(batch: Batch, name: str) -> Bytes:
     """Return a column of packed worlds as (rows, worlds, 260)."""
     numbers = world_numbers(batch, name)
     if len(numbers) and numbers.min() != numbers.max():
@@ -82,7 +80,7 @@ def world_rows(batch: Batch, name: str) -> NDArray[np.uint8]:
     return flat.reshape(len(batch), -1, BYTES)
 
 
-def world_numbers(batch: Batch, name: str) -> NDArray[np.int64]:
+def world_numbers(batch: Batch, name: str) -> Ints:
     """Return how many worlds each row holds."""
     _, offsets = binary_rows(_column(batch, name))
     sizes = np.diff(offsets)
@@ -95,28 +93,28 @@ def world_numbers(batch: Batch, name: str) -> NDArray[np.int64]:
     return sizes // BYTES
 
 
-def all_worlds(batch: Batch, name: str) -> NDArray[np.uint8]:
+def all_worlds(batch: Batch, name: str) -> Bytes:
     """Return the worlds of all rows, one after the other, (worlds, 260)."""
     data, offsets = binary_rows(_column(batch, name))
     return data[offsets[0] : offsets[-1]].reshape(-1, BYTES)
 
 
-def first_worlds(batch: Batch, name: str) -> NDArray[np.uint8]:
+def first_worlds(batch: Batch, name: str) -> Bytes:
     """Return the first world of each row, (rows, 260)."""
     numbers = world_numbers(batch, name)
     data, offsets = binary_rows(_column(batch, name))
     if len(numbers) and numbers.min() == numbers.max():
         rows = data[offsets[0] : offsets[-1]].reshape(len(numbers), -1)
         return np.ascontiguousarray(rows[:, :BYTES])
-    worlds: NDArray[np.uint8] = data[offsets[:-1, None] + np.arange(BYTES)]
+    worlds: Bytes = data[offsets[:-1, None] + np.arange(BYTES)]
     return worlds
 
 
-def check(batch: Batch) -> NDArray[np.bool_]:
+def check(batch: Batch) -> Flags:
     """Say which rows hold a program that makes the outputs of the inputs without a crash."""
     code = compile_programs(program_rows(batch))
     each = world_numbers(batch, INPUTS)
-    right: NDArray[np.bool_] = (code.status == FINE) & (each == world_numbers(batch, OUTPUTS))
+    right: Flags = (code.status == FINE) & (each == world_numbers(batch, OUTPUTS))
     owners = np.repeat(np.arange(len(batch)), each)
     inputs, starts = binary_rows(_column(batch, INPUTS))
     outputs, ends = binary_rows(_column(batch, OUTPUTS))
@@ -129,9 +127,7 @@ def check(batch: Batch) -> NDArray[np.bool_]:
     return right
 
 
-def _of_rows(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], keep: NDArray[np.bool_]
-) -> NDArray[np.uint8]:
+def _of_rows(data: Bytes, offsets: Ints, keep: Flags) -> Bytes:
     sizes = np.diff(offsets)
     kept = np.repeat(keep, sizes)
     return data[offsets[0] : offsets[-1]][kept].reshape(-1, BYTES)

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Ints
 from unskew.core.batch import Batch
 from unskew.core.domain import Choice, Range
 from unskew.core.errors import RowError, UnskewError
@@ -25,29 +25,12 @@ from unskew.domains.karel.examples import make_batch, program_rows
 from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.language.compiler import Code, compile_programs
 from unskew.domains.karel.running.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
-from unskew.domains.karel.sampling.pairs import (
-    CRASHES,
-    FEW,
-    MADE,
-    NONE,
-    ORIGINAL,
-    ORIGINAL_BUDGET,
-    ORIGINAL_FIRST,
-    UNCOVERED,
-    Pairs,
-    Worlds,
-    draw_pairs,
-    pick_pairs,
-)
-from unskew.domains.karel.sampling.programs import (
-    FEW_WORLDS,
-    NO_WORLD,
-    NOT_COVERABLE,
-    Examples,
-    original_examples,
-    original_programs,
-)
-from unskew.domains.karel.sampling.worlds import NARROW_WORLDS, UNIFORM_WORLDS
+from unskew.domains.karel.sampling import pairs as p
+from unskew.domains.karel.sampling import programs as drafts
+from unskew.domains.karel.sampling import worlds as w
+from unskew.domains.karel.sampling.pairs import Pairs, draw_pairs, pick_pairs
+from unskew.domains.karel.sampling.programs import original_examples, original_programs
+from unskew.domains.karel.sampling.worlds import ORIGINAL, Worlds
 from unskew.domains.karel.world import BYTES
 
 ANY, ALL = "any", "all"
@@ -107,7 +90,7 @@ def uniform(
     nested: Nested = ANY, pairs: Pairs_ = 6, tries: Tries = TRIES, counts: Counts = "U"
 ) -> Source:
     """Original-like programs on uniform worlds, every branch taken: the paper's six steps."""
-    return _covered((UNIFORM_WORLDS, 0.0, 0.0, COUNTS[counts]), nested, pairs, tries)
+    return _covered((w.UNIFORM_WORLDS, 0.0, 0.0, COUNTS[counts]), nested, pairs, tries)
 
 
 def narrow(
@@ -124,7 +107,7 @@ def narrow(
             f"karel/narrow r_wall + r_marker is {r_wall + r_marker:g}; walls and markers take "
             "different cells, so give at most 1 together"
         )
-    return _covered((NARROW_WORLDS, r_wall, r_marker, COUNTS[counts]), nested, pairs, tries)
+    return _covered((w.NARROW_WORLDS, r_wall, r_marker, COUNTS[counts]), nested, pairs, tries)
 
 
 def actions(min_length: Length = 1, max_length: Length = 20, pairs: Pairs_ = 6) -> Source:
@@ -134,7 +117,7 @@ def actions(min_length: Length = 1, max_length: Length = 20, pairs: Pairs_ = 6) 
             f"karel/actions min_length {min_length} is above max_length {max_length}; swap them"
         )
 
-    def programs(rng: np.random.Generator, rows: Rows) -> NDArray[np.uint8]:
+    def programs(rng: np.random.Generator, rows: Rows) -> Bytes:
         return action_programs(rng, min_length + rows % (max_length - min_length + 1))
 
     span = max_length - min_length + 1
@@ -145,7 +128,7 @@ def actions(min_length: Length = 1, max_length: Length = 20, pairs: Pairs_ = 6) 
 def _covered(worlds: Worlds, nested: str, pairs: int, tries: int) -> Source:
     """Make the source of original-like programs on worlds that take every branch."""
 
-    def programs(rng: np.random.Generator, rows: Rows) -> NDArray[np.uint8]:
+    def programs(rng: np.random.Generator, rows: Rows) -> Bytes:
         return original_programs(rng, len(rows), inside=nesting_bit(nested))[0]
 
     # The last one is held out; one alone is shown.
@@ -155,8 +138,8 @@ def _covered(worlds: Worlds, nested: str, pairs: int, tries: int) -> Source:
     )
 
 
-Rows: TypeAlias = NDArray[np.int64]  # numbers of the rows that programs are wanted for
-Programs: TypeAlias = Callable[[np.random.Generator, Rows], NDArray[np.uint8]]
+Rows: TypeAlias = Ints  # numbers of the rows that programs are wanted for
+Programs: TypeAlias = Callable[[np.random.Generator, Rows], Bytes]
 FindWorlds: TypeAlias = Callable[[np.random.Generator, Code], Pairs]
 
 
@@ -165,7 +148,7 @@ def _source(programs: Programs, find: FindWorlds, tries: int) -> Source:
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
         wanted = np.arange(n)
-        kept: NDArray[np.uint8] | None = None
+        kept: Bytes | None = None
         dropped: Counter[str] = Counter()
         in_vain = 0
         while len(wanted):
@@ -175,7 +158,7 @@ def _source(programs: Programs, find: FindWorlds, tries: int) -> Source:
                 kept, inputs, outputs = rows, made.inputs, made.outputs
             else:
                 kept[wanted], inputs[wanted], outputs[wanted] = rows, made.inputs, made.outputs
-            missing = made.status != MADE
+            missing = made.status != p.MADE
             dropped += _reasons(rows[missing], made.status[missing], tries)
             in_vain = in_vain + len(wanted) if missing.all() else 0
             if in_vain >= PATIENCE:
@@ -204,12 +187,12 @@ def _derive(
         bad = int(np.flatnonzero(code.status)[0])
         raise RowError(bad, "this is no program; leave it out")
     made = find(rng, code)
-    good = made.status == MADE
+    good = made.status == p.MADE
     dropped = _reasons(rows[~good], made.status[~good], tries)
     return make_batch(rows[good], made.inputs[good], made.outputs[good]), dropped
 
 
-def action_programs(rng: np.random.Generator, lengths: NDArray[np.int64]) -> NDArray[np.uint8]:
+def action_programs(rng: np.random.Generator, lengths: Ints) -> Bytes:
     """Draw programs of so many actions, each of the five as likely."""
     longest = LONGEST_ACTIONS
     rows = np.zeros((len(lengths), longest + 4), dtype=np.uint8)
@@ -237,23 +220,23 @@ def nesting_bit(nested: str) -> int:
     return 1 << measures.pair_bit(inner, outer)
 
 
-def _dropped_originals(made: Examples) -> Counter[str]:
+def _dropped_originals(made: drafts.Examples) -> Counter[str]:
     """Count what the original's own validity cost, not what the grammar's weights did."""
     texts = {
-        NOT_COVERABLE: "no valid run was found that takes some branch",
-        NO_WORLD: f"no valid world in {ORIGINAL_FIRST:,} draws",
-        FEW_WORLDS: f"fewer than six valid worlds in {ORIGINAL_BUDGET:,} draws",
+        drafts.NOT_COVERABLE: "no valid run was found that takes some branch",
+        drafts.NO_WORLD: f"no valid world in {p.ORIGINAL_FIRST:,} draws",
+        drafts.FEW_WORLDS: f"fewer than six valid worlds in {p.ORIGINAL_BUDGET:,} draws",
     }
     return _counted(texts, made.dropped)
 
 
-def _reasons(programs: NDArray[np.uint8], status: NDArray[np.uint8], tries: int) -> Counter[str]:
+def _reasons(programs: Bytes, status: Bytes, tries: int) -> Counter[str]:
     """Count dropped programs by reason, and each reason by two variables of the program."""
     texts = {
-        CRASHES: "crashes in every world there is",
-        NONE: f"no valid world in {tries:,} draws",
-        FEW: f"too few valid worlds in {tries:,} draws",
-        UNCOVERED: f"no worlds that take every branch in {tries:,} draws",
+        p.CRASHES: "crashes in every world there is",
+        p.NONE: f"no valid world in {tries:,} draws",
+        p.FEW: f"too few valid worlds in {tries:,} draws",
+        p.UNCOVERED: f"no worlds that take every branch in {tries:,} draws",
     }
     facts = measures.program_facts(programs)
     nesting, tens = facts[:, measures.NESTING], facts[:, measures.SIZE] // 10
@@ -263,7 +246,7 @@ def _reasons(programs: NDArray[np.uint8], status: NDArray[np.uint8], tries: int)
     return _counted(texts, dropped)
 
 
-def _counted(texts: Mapping[int, str], dropped: NDArray[np.int64]) -> Counter[str]:
+def _counted(texts: Mapping[int, str], dropped: Ints) -> Counter[str]:
     """Turn counts (code, nesting, tens of tokens) into counts by reason, details included."""
     by_reason: Counter[str] = Counter()
     for code, text in texts.items():

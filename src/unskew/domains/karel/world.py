@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Flags
 from unskew.core.compiled import compiled_inner
 from unskew.core.errors import UnskewError
 
@@ -30,7 +31,7 @@ CHANNELS = (  # of the tensor
 WALL_CHANNEL, OUTLINE = CHANNELS.index("wall"), CHANNELS.index("outline")  # then the markers
 TENSOR_SHAPE = (len(CHANNELS), SIDE + 2, SIDE + 2)
 
-World = NDArray[np.uint8]
+World = Bytes
 
 
 def make_world(
@@ -75,7 +76,7 @@ def make_world(
     return world
 
 
-def from_bytes(packed: bytes) -> NDArray[np.uint8]:
+def from_bytes(packed: bytes) -> Bytes:
     """Return packed worlds that lie end to end as (n, 260), refusing bytes that are none."""
     if not packed or len(packed) % BYTES:
         raise UnskewError(
@@ -91,7 +92,7 @@ def from_bytes(packed: bytes) -> NDArray[np.uint8]:
     return worlds
 
 
-def are_worlds(rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def are_worlds(rows: Bytes) -> Flags:
     """Say which rows of 260 bytes are packed worlds."""
     fine = np.empty(len(rows), dtype=np.bool_)
     _check_rows(rows, fine)
@@ -99,13 +100,13 @@ def are_worlds(rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
 
 
 @compiled_inner
-def _check_rows(rows: NDArray[np.uint8], fine: NDArray[np.bool_]) -> None:
+def _check_rows(rows: Bytes, fine: Flags) -> None:
     for row in range(len(rows)):
         fine[row] = _is_world(rows[row])
 
 
 @compiled_inner
-def _is_world(world: NDArray[np.uint8]) -> bool:
+def _is_world(world: Bytes) -> bool:
     height, width = int(world[HEIGHT]), int(world[WIDTH])
     if not (SMALLEST <= height <= SIDE and SMALLEST <= width <= SIDE):
         return False
@@ -120,7 +121,7 @@ def _is_world(world: NDArray[np.uint8]) -> bool:
     return not wrong
 
 
-def grid_of(world: World) -> NDArray[np.uint8]:
+def grid_of(world: World) -> Bytes:
     """Return the cells inside the grid, (height, width), row 0 at the bottom."""
     return world[:CELLS].reshape(SIDE, SIDE)[: world[HEIGHT], : world[WIDTH]]
 
@@ -221,7 +222,7 @@ def from_json(data: Mapping[str, Any]) -> World:
     return make_world(height, width, hero, walls, markers)
 
 
-def to_tensor(world: World) -> NDArray[np.uint8]:
+def to_tensor(world: World) -> Bytes:
     """Return the 16 × 18 × 18 tensor of the original dataset, zeros and ones."""
     tensor = np.zeros(TENSOR_SHAPE, dtype=np.uint8)
     r, c, facing = hero_of(world)
@@ -264,7 +265,7 @@ def from_tensor(tensor: NDArray[Any]) -> World:
     return world
 
 
-def _refuse_cells(tensor: NDArray[Any], wrong: NDArray[np.bool_], why: str) -> None:
+def _refuse_cells(tensor: NDArray[Any], wrong: Flags, why: str) -> None:
     """Name the first cell of a tensor that is wrong, if there is one."""
     if wrong.any():
         channel, row, column = np.argwhere(wrong)[0].tolist()

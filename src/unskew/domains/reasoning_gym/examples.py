@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Flags
 from unskew.core.batch import Batch, Column, is_text
 from unskew.core.errors import UnskewError
 from unskew.domains.reasoning_gym.library import factory, quiet
@@ -69,7 +69,7 @@ def show(example: Mapping[str, Any]) -> str:
     return f"{example[QUESTION]}\n→ {'(no single answer)' if answer is None else answer}"
 
 
-def check(batch: Batch) -> NDArray[np.bool_]:
+def check(batch: Batch) -> Flags:
     """Say which answers get full marks from the library's own scorer.
 
     In a quarter of the tasks it works the answer out or looks at the metadata; in the others it

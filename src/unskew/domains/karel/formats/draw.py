@@ -13,14 +13,7 @@ from typing import Any
 from unskew.core.errors import UnskewError
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM
 from unskew.domains.karel.language.syntax import parse_tokens, readable_lines
-from unskew.domains.karel.world import (
-    DIRECTIONS,
-    WALL,
-    World,
-    from_bytes,
-    grid_of,
-    hero_of,
-)
+from unskew.domains.karel.world import DIRECTIONS, WALL, World, from_bytes, grid_of, hero_of
 
 KAREL, MARKER, ON_MARKER = "#2f86c6", "#e69f00", "#1b1f24"
 LARGE, SMALL, LARGE_SIDE = 18.0, 13.0, 8  # a cell; worlds of more cells a side are drawn smaller

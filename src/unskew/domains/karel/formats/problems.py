@@ -17,21 +17,13 @@ from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes
 from unskew.core.errors import UnskewError
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM
 from unskew.domains.karel.language.syntax import Program, parse, to_readable, to_tokens
 from unskew.domains.karel.running.interpreter import Status, run
-from unskew.domains.karel.world import (
-    HEIGHT,
-    WALL,
-    WIDTH,
-    World,
-    from_picture,
-    grid_of,
-    to_picture,
-)
+from unskew.domains.karel.world import HEIGHT, WALL, WIDTH, World, from_picture, grid_of, to_picture
 
 HEADER = "=="  # begins no line of a program and no row of a picture
 SECTIONS = ("program", "before", "after")
@@ -44,8 +36,8 @@ class Problem:
     name: str
     doc: str
     program: Program | None
-    inputs: NDArray[np.uint8]
-    outputs: NDArray[np.uint8]
+    inputs: Bytes
+    outputs: Bytes
 
 
 @dataclass(frozen=True)

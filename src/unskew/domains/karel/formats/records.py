@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes
 from unskew.core.batch import Batch, binary_rows
 from unskew.core.errors import UnskewError
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM, program_rows, world_numbers
@@ -324,11 +324,11 @@ def _is_grids(value: Any) -> bool:
     )
 
 
-def _worlds(grids: Sequence[Any], where: str) -> NDArray[np.uint8]:
+def _worlds(grids: Sequence[Any], where: str) -> Bytes:
     return np.stack([_grid(grid, f"{where} {i + 1}") for i, grid in enumerate(grids)])
 
 
-def _need_pairs(befores: NDArray[np.uint8], afters: NDArray[np.uint8]) -> None:
+def _need_pairs(befores: Bytes, afters: Bytes) -> None:
     if len(befores) != len(afters):
         raise UnskewError(
             f"the example has {len(befores)} inputs and {len(afters)} outputs; give pairs"

@@ -8,8 +8,8 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes
 from unskew.core.errors import UnskewError
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM
 from unskew.domains.karel.language.syntax import Line, Program, parse_tokens, readable_lines
@@ -110,14 +110,14 @@ class _Frames:
         return _beside(listing, picture, GAP, self._left)
 
 
-def _parts(example: Mapping[str, Any]) -> tuple[Program, NDArray[np.uint8], NDArray[np.uint8]]:
+def _parts(example: Mapping[str, Any]) -> tuple[Program, Bytes, Bytes]:
     missing = [name for name in (PROGRAM, INPUTS) if name not in example]
     if missing:
         raise UnskewError(f"the example has no {missing[0]}; there is nothing to trace")
     return parse_tokens(example[PROGRAM]), *_worlds(example)
 
 
-def _worlds(example: Mapping[str, Any]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+def _worlds(example: Mapping[str, Any]) -> tuple[Bytes, Bytes]:
     befores, afters = from_bytes(example[INPUTS]), from_bytes(example[OUTPUTS])
     if len(befores) != len(afters):
         raise UnskewError(

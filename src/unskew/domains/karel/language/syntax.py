@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes
 from unskew.core.errors import UnskewError
 from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.language.compiler import FINE, compile_programs
 
-Program = NDArray[np.uint8]
+Program = Bytes
 
 
 @dataclass(frozen=True)

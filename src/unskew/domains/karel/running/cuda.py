@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Ints
 from unskew.core.errors import UnskewError, check_count
 from unskew.domains.karel.language.compiler import Code
 from unskew.domains.karel.running.interpreter import (
@@ -38,11 +38,7 @@ class DeviceRuns:
 
 
 def run_cuda(
-    programs: NDArray[np.uint8] | Code,
-    worlds: NDArray[np.uint8],
-    which: NDArray[np.int64] | None = None,
-    *,
-    max_ticks: int = MAX_TICKS,
+    programs: Bytes | Code, worlds: Bytes, which: Ints | None = None, *, max_ticks: int = MAX_TICKS
 ) -> Runs:
     """Do what ``run`` does, on the device, from NumPy arrays to NumPy arrays."""
     code, which = checked_pairs(programs, worlds, which, max_ticks)

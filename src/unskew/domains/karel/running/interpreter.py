@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from unskew.core.arrays import Bytes, Flags, Ints
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.core.errors import UnskewError, check_count
 from unskew.domains.karel.language import compiler as c
@@ -22,7 +23,7 @@ MOST_TICKS = 2**31 - 1  # more cannot be counted
 NESTED_REPEATS = 64  # a program of MAX_TOKENS tokens has no more
 
 # The statement of each instruction, and a flag for each statement: it ran.
-Marks: TypeAlias = tuple[NDArray[np.int16], NDArray[np.bool_]]
+Marks: TypeAlias = tuple[NDArray[np.int16], Flags]
 
 
 class Status(IntEnum):
@@ -47,18 +48,18 @@ class Runs:
     for which no tick was left was not. It is None unless the caller asked for it.
     """
 
-    worlds: NDArray[np.uint8]
-    status: NDArray[np.uint8]
+    worlds: Bytes
+    status: Bytes
     ticks: NDArray[np.int32]
     coverage: NDArray[np.uint64]
     actions: NDArray[np.int32]
-    statements: NDArray[np.bool_] | None = None
+    statements: Flags | None = None
 
 
 def run(
-    programs: NDArray[np.uint8] | Code,
-    worlds: NDArray[np.uint8],
-    which: NDArray[np.int64] | None = None,
+    programs: Bytes | Code,
+    worlds: Bytes,
+    which: Ints | None = None,
     *,
     max_ticks: int = MAX_TICKS,
     threads: int = 1,
@@ -113,11 +114,8 @@ def run(
 
 
 def checked_pairs(
-    programs: NDArray[np.uint8] | Code,
-    worlds: NDArray[np.uint8],
-    which: NDArray[np.int64] | None,
-    max_ticks: int,
-) -> tuple[Code, NDArray[np.int64]]:
+    programs: Bytes | Code, worlds: Bytes, which: Ints | None, max_ticks: int
+) -> tuple[Code, Ints]:
     """Return the compiled programs and the program of each world; refuse what cannot run."""
     check_count("max_ticks", max_ticks)
     if max_ticks > MOST_TICKS:
@@ -149,7 +147,7 @@ def _need_array(name: str, value: object, kind: DTypeLike, content: str) -> None
         raise UnskewError(f"{name} are {actual}; give a NumPy array of {content}")
 
 
-def _owners(programs: int, worlds: int) -> NDArray[np.int64]:
+def _owners(programs: int, worlds: int) -> Ints:
     if programs == 0 or worlds % programs:
         raise UnskewError(f"{worlds} worlds do not divide by {programs} programs; pass which")
     return np.arange(worlds, dtype=np.int64) // (worlds // programs)
@@ -157,17 +155,17 @@ def _owners(programs: int, worlds: int) -> NDArray[np.int64]:
 
 @compiled
 def run_rows(
-    code: NDArray[np.int64],
-    worlds: NDArray[np.uint8],
-    which: NDArray[np.int64],
+    code: Ints,
+    worlds: Bytes,
+    which: Ints,
     max_ticks: int,
-    after: NDArray[np.uint8],
-    status: NDArray[np.uint8],
+    after: Bytes,
+    status: Bytes,
     ticks: NDArray[np.int32],
     coverage: NDArray[np.uint64],
     actions: NDArray[np.int32],
     places: NDArray[np.int16] | None,
-    statements: NDArray[np.bool_] | None,
+    statements: Flags | None,
 ) -> None:
     """Run the program of each world on a copy of it. ``places``, ``statements`` may be None."""
     counters = np.empty(NESTED_REPEATS, dtype=np.int64)
@@ -236,10 +234,10 @@ def with_branch(low: np.uint64, high: np.uint64, bit: int) -> tuple[np.uint64, n
 
 @compiled_inner
 def run_one(  # noqa: PLR0915 - an interpreter is one loop
-    code: NDArray[np.int64],
+    code: Ints,
     world: World,
     max_ticks: int,
-    counters: NDArray[np.int64],
+    counters: Ints,
     coverage: NDArray[np.uint64],
     actions: NDArray[np.int32],
     hidden: Hidden | None,

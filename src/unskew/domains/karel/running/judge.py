@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Flags, Ints
 from unskew.core.errors import UnskewError
 from unskew.domains.karel.language.compiler import FINE, compile_programs
 from unskew.domains.karel.running.interpreter import run
@@ -25,17 +25,17 @@ AT_ONCE = 1 << 19  # runs whose worlds are held at once: 130 MB
 class Judged:
     """What each of the proposals, best first, of each task is: (tasks, proposals) each."""
 
-    valid: NDArray[np.bool_]  # a program at all
-    exact: NDArray[np.bool_]  # the task's own program, token for token
-    consistent: NDArray[np.bool_]  # with the shown pairs
-    generalizes: NDArray[np.bool_]  # to all pairs, shown and held out
+    valid: Flags  # a program at all
+    exact: Flags  # the task's own program, token for token
+    consistent: Flags  # with the shown pairs
+    generalizes: Flags  # to all pairs, shown and held out
 
-    def first_consistent(self) -> NDArray[np.int64]:
+    def first_consistent(self) -> Ints:
         """Return which proposal to take: the first consistent one, or the first of all."""
-        first: NDArray[np.int64] = np.argmax(self.consistent, axis=1)
+        first: Ints = np.argmax(self.consistent, axis=1)
         return first
 
-    def shares(self) -> dict[str, NDArray[np.bool_]]:
+    def shares(self) -> dict[str, Flags]:
         """Return for each task whether it is solved, by how that is counted."""
         tasks = np.arange(len(self.valid))
         chosen = self.first_consistent()
@@ -51,13 +51,7 @@ class Judged:
         }
 
 
-def judge(
-    proposals: NDArray[np.uint8],
-    programs: NDArray[np.uint8],
-    inputs: NDArray[np.uint8],
-    outputs: NDArray[np.uint8],
-    shown: int,
-) -> Judged:
+def judge(proposals: Bytes, programs: Bytes, inputs: Bytes, outputs: Bytes, shown: int) -> Judged:
     """Judge proposals (tasks, proposals, width) for programs and worlds (tasks, k, 260).
 
     What is no program, an empty row too, is not valid and solves nothing.
@@ -79,29 +73,26 @@ def judge(
         same[rows] = right & (ran.status.reshape(len(rows), k) == 0)
     same = same.reshape(tasks, each, k)
     return Judged(
-        valid.reshape(tasks, each),
-        _equal(proposals, programs),
-        _all(same[..., :shown]),
-        _all(same),
+        valid.reshape(tasks, each), _equal(proposals, programs), _all(same[..., :shown]), _all(same)
     )
 
 
-def _any(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = np.logical_or.reduce(flags, axis=-1)
+def _any(flags: Flags) -> Flags:
+    found: Flags = np.logical_or.reduce(flags, axis=-1)
     return found
 
 
-def _all(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = np.logical_and.reduce(flags, axis=-1)
+def _all(flags: Flags) -> Flags:
+    found: Flags = np.logical_and.reduce(flags, axis=-1)
     return found
 
 
-def _equal(proposals: NDArray[np.uint8], programs: NDArray[np.uint8]) -> NDArray[np.bool_]:
+def _equal(proposals: Bytes, programs: Bytes) -> Flags:
     """Whether each proposal is the task's own program; either may be padded further."""
     width = min(proposals.shape[2], programs.shape[1])
     alike = (proposals[..., :width] == programs[:, None, :width]).all(axis=2)
     rest = proposals[..., width:].any(axis=2) | programs[:, None, width:].any(axis=2)
-    equal: NDArray[np.bool_] = alike & ~rest
+    equal: Flags = alike & ~rest
     return equal
 
 
@@ -134,6 +125,6 @@ class Share:
         return wilson(self.share, self.n)
 
     @classmethod
-    def of(cls, solved: NDArray[np.bool_]) -> Share:
+    def of(cls, solved: Flags) -> Share:
         """Count what is True."""
         return cls(int(solved.sum()), len(solved))
