@@ -6,6 +6,7 @@ bytes each, end to end. The first worlds are shown to a model, the last one is h
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from unskew.domains.karel.language import rows as texts
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import FINE, compile_programs
 from unskew.domains.karel.running.interpreter import run
-from unskew.domains.karel.world import BYTES
+from unskew.domains.karel.world import BYTES, from_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,6 +68,21 @@ def program_rows(batch: Batch) -> Bytes:
     return rows
 
 
+def example_pairs(example: Mapping[str, Any]) -> tuple[Bytes, Bytes]:
+    """Return the worlds before and after of one example, (k, 260) each."""
+    befores, afters = from_bytes(example[INPUTS]), from_bytes(example[OUTPUTS])
+    check_pairs(befores, afters)
+    return befores, afters
+
+
+def check_pairs(befores: Bytes, afters: Bytes) -> None:
+    """Refuse worlds that are not as many before as after."""
+    if len(befores) != len(afters):
+        raise UnskewError(
+            f"the example has {len(befores)} inputs and {len(afters)} outputs; give pairs"
+        )
+
+
 def world_rows(batch: Batch, name: str) -> Bytes:
     """Return a column of packed worlds as (rows, worlds, 260)."""
     numbers = world_numbers(batch, name)
@@ -75,15 +91,12 @@ def world_rows(batch: Batch, name: str) -> Bytes:
             f"column {name!r} holds {numbers.min()} to {numbers.max()} worlds a row; "
             "give as many in each"
         )
-    data, offsets = binary_rows(_column(batch, name))
-    flat = data[offsets[0] : offsets[-1]]
-    return flat.reshape(len(batch), -1, BYTES)
+    return all_worlds(batch, name).reshape(len(batch), -1, BYTES)
 
 
 def world_numbers(batch: Batch, name: str) -> Ints:
     """Return how many worlds each row holds."""
-    _, offsets = binary_rows(_column(batch, name))
-    sizes = np.diff(offsets)
+    sizes = np.diff(binary_rows(_column(batch, name))[1])
     wrong = (sizes == 0) | (sizes % BYTES != 0)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
@@ -102,35 +115,22 @@ def all_worlds(batch: Batch, name: str) -> Bytes:
 def first_worlds(batch: Batch, name: str) -> Bytes:
     """Return the first world of each row, (rows, 260)."""
     numbers = world_numbers(batch, name)
-    data, offsets = binary_rows(_column(batch, name))
-    if len(numbers) and numbers.min() == numbers.max():
-        rows = data[offsets[0] : offsets[-1]].reshape(len(numbers), -1)
-        return np.ascontiguousarray(rows[:, :BYTES])
-    worlds: Bytes = data[offsets[:-1, None] + np.arange(BYTES)]
+    worlds: Bytes = all_worlds(batch, name)[np.cumsum(numbers) - numbers]
     return worlds
 
 
 def check(batch: Batch) -> Flags:
-    """Say which rows hold a program that makes the outputs of the inputs without a crash."""
+    """Return which rows hold a program that makes the outputs of the inputs without a crash."""
     code = compile_programs(program_rows(batch))
-    each = world_numbers(batch, INPUTS)
-    right: Flags = (code.status == FINE) & (each == world_numbers(batch, OUTPUTS))
-    owners = np.repeat(np.arange(len(batch)), each)
-    inputs, starts = binary_rows(_column(batch, INPUTS))
-    outputs, ends = binary_rows(_column(batch, OUTPUTS))
-    before = inputs[starts[0] : starts[-1]].reshape(-1, BYTES)
-    fine = right[owners]
-    ran = run(code, before[fine], owners[fine])
-    after = _of_rows(outputs, ends, right)
+    numbers, after_numbers = world_numbers(batch, INPUTS), world_numbers(batch, OUTPUTS)
+    right: Flags = (code.status == FINE) & (numbers == after_numbers)
+    owners = np.repeat(np.arange(len(batch)), numbers)
+    runnable = right[owners]
+    ran = run(code, all_worlds(batch, INPUTS)[runnable], owners[runnable])
+    after = all_worlds(batch, OUTPUTS)[np.repeat(right, after_numbers)]
     same = (ran.worlds == after).all(axis=1) & (ran.status == 0)
-    right[np.unique(owners[fine][~same])] = False
+    right[owners[runnable][~same]] = False
     return right
-
-
-def _of_rows(data: Bytes, offsets: Ints, keep: Flags) -> Bytes:
-    sizes = np.diff(offsets)
-    kept = np.repeat(keep, sizes)
-    return data[offsets[0] : offsets[-1]][kept].reshape(-1, BYTES)
 
 
 def _column(batch: Batch, name: str) -> Any:

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from unskew.core.errors import UnskewError
-from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM
+from unskew.core.arrays import Bytes
+from unskew.domains.karel.examples import PROGRAM, example_pairs
 from unskew.domains.karel.language.syntax import parse_tokens, readable_lines
-from unskew.domains.karel.world import DIRECTIONS, WALL, World, from_bytes, grid_of, hero_of
+from unskew.domains.karel.world import DIRECTIONS, WALL, World, grid_of, hero_of
 
 KAREL, MARKER, ON_MARKER = "#2f86c6", "#e69f00", "#1b1f24"
 LARGE, SMALL, LARGE_SIDE = 18.0, 13.0, 8  # a cell; worlds of more cells a side are drawn smaller
@@ -34,15 +34,10 @@ def world_svg(world: World, cell: float = LARGE) -> str:
 def example_svg(example: Mapping[str, Any]) -> str:
     """Draw an example as a whole SVG file: the program, and its worlds before and after."""
     program = parse_tokens(example[PROGRAM])
-    befores, afters = from_bytes(example[INPUTS]), from_bytes(example[OUTPUTS])
-    if len(befores) != len(afters):
-        raise UnskewError(
-            f"the example has {len(befores)} inputs and {len(afters)} outputs; give pairs"
-        )
     lines = readable_lines(program)
     listing = [(4 * line.depth, line.text) for line in lines]
     text_width = max(indent + len(text) for indent, text in listing) * LETTER
-    blocks = _pairs(list(befores), list(afters))
+    blocks = _pairs(*example_pairs(example))
     # Beside the program where at least one pair has room there, else below it.
     beside = text_width + GAP + max(width for width, _, _ in blocks) <= MOST_WIDE
     left = text_width + GAP if beside else 0.0
@@ -74,7 +69,7 @@ def _listing(lines: Sequence[tuple[int, str]]) -> str:
     return f'<g font-family="{MONO}">{texts}</g>'
 
 
-def _pairs(befores: Sequence[World], afters: Sequence[World]) -> list[tuple[float, float, str]]:
+def _pairs(befores: Bytes, afters: Bytes) -> list[tuple[float, float, str]]:
     """Draw each pair; return its width, its height and the drawing."""
     most = max(max(grid_of(world).shape) for world in befores)
     cell = LARGE if most <= LARGE_SIDE else SMALL
