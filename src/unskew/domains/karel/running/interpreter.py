@@ -79,7 +79,7 @@ def run(
     check_count("threads", threads)
     code, which = checked_pairs(programs, worlds, which, max_ticks)
     n, width = len(worlds), code.instructions.shape[1] - 1
-    made = Runs(
+    runs = Runs(
         np.empty_like(worlds),
         np.empty(n, np.uint8),
         np.empty(n, np.int32),
@@ -90,19 +90,12 @@ def run(
 
     def chunk(start: int, stop: int) -> None:
         part = slice(start, stop)
+        before = np.ascontiguousarray(worlds[part])
+        marks = None if runs.statements is None else (code.places, runs.statements[part])
         run_rows(
-            code.instructions,
-            np.ascontiguousarray(worlds[part]),
-            which[part],
-            max_ticks,
-            made.worlds[part],
-            made.status[part],
-            made.ticks[part],
-            made.coverage[part],
-            made.actions[part],
-            None if made.statements is None else code.places,
-            None if made.statements is None else made.statements[part],
-        )
+            code.instructions, before, which[part], max_ticks, runs.worlds[part],
+            runs.status[part], runs.ticks[part], runs.coverage[part], runs.actions[part], marks,
+        )  # fmt: skip
 
     if threads == 1:
         chunk(0, n)
@@ -110,7 +103,7 @@ def run(
         bounds = np.linspace(0, n, 4 * threads + 1).astype(int).tolist()
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(chunk, bounds[:-1], bounds[1:]))
-    return made
+    return runs
 
 
 def checked_pairs(
@@ -127,7 +120,11 @@ def checked_pairs(
     if worlds.ndim != 2 or worlds.shape[1] != BYTES:
         raise UnskewError(f"worlds have the shape {worlds.shape}; give bytes (n, {BYTES})")
     if which is None:
-        which = _owners(len(programs), len(worlds))
+        if len(programs) == 0 or len(worlds) % len(programs):
+            raise UnskewError(
+                f"{len(worlds)} worlds do not divide by {len(programs)} programs; pass which"
+            )
+        which = np.arange(len(worlds), dtype=np.int64) // (len(worlds) // len(programs))
     _need_array("which", which, np.integer, "whole numbers, the program of each world")
     inside = which.size == 0 or 0 <= which.min() <= which.max() < len(programs)
     if which.shape != (len(worlds),) or not inside:
@@ -147,12 +144,6 @@ def _need_array(name: str, value: object, kind: DTypeLike, content: str) -> None
         raise UnskewError(f"{name} are {actual}; give a NumPy array of {content}")
 
 
-def _owners(programs: int, worlds: int) -> Ints:
-    if programs == 0 or worlds % programs:
-        raise UnskewError(f"{worlds} worlds do not divide by {programs} programs; pass which")
-    return np.arange(worlds, dtype=np.int64) // (worlds // programs)
-
-
 @compiled
 def run_rows(
     code: Ints,
@@ -164,24 +155,23 @@ def run_rows(
     ticks: NDArray[np.int32],
     coverage: NDArray[np.uint64],
     actions: NDArray[np.int32],
-    places: NDArray[np.int16] | None,
-    statements: Flags | None,
+    all_marks: Marks | None,
 ) -> None:
-    """Run the program of each world on a copy of it. ``places``, ``statements`` may be None."""
+    """Run the program of each world on a copy of it. ``all_marks`` has a row for each run."""
     counters = np.empty(NESTED_REPEATS, dtype=np.int64)
     for row in range(len(worlds)):
         after[row] = worlds[row]
         actions[row] = 0
-        if places is None or statements is None:
+        program = code[which[row]]
+        if all_marks is None:
             status[row], ticks[row] = run_one(
-                code[which[row]], after[row], max_ticks, counters, coverage[row], actions[row], None
+                program, after[row], max_ticks, counters, coverage[row], actions[row], None
             )
         else:
-            marks = (places[which[row]], statements[row])
+            marks = (all_marks[0][which[row]], all_marks[1][row])
             status[row], ticks[row] = run_one(
-                code[which[row]], after[row], max_ticks, counters, coverage[row], actions[row],
-                None, marks,
-            )  # fmt: skip
+                program, after[row], max_ticks, counters, coverage[row], actions[row], None, marks
+            )
 
 
 @compiled_inner
