@@ -126,6 +126,9 @@ def actions(min_length: Length = 1, max_length: Length = 20, pairs: Pairs_ = 6) 
     return replace(source, chunk=CHUNK // span * span)  # as many of each length
 
 
+SOURCES = (msr, uniform, narrow, actions)
+
+
 def _covered(worlds: Worlds, nested: str, pairs: int, tries: int) -> Source:
     """Make the source of original-like programs on worlds that take every branch."""
 
