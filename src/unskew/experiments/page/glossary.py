@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from unskew.audits.report.words import shown
-from unskew.experiments.page.results import LONGEST, Result
+from unskew.experiments.table import LONGEST, Result
 
 
 def beams(results: Sequence[Result]) -> str:
     """Return the width of the beam on each test set, in words; empty if no result has it."""
-    tests = {name: test for result in results for name, test in (result.get("tests") or {}).items()}
+    tests = {name: test for result in results for name, test in result.tests.items()}
     widths = {name: int(test["beam"]) for name, test in tests.items() if "beam" in test}
     if not widths:
         return ""
@@ -26,5 +26,5 @@ def beams(results: Sequence[Result]) -> str:
 
 def tries(results: Sequence[Result]) -> str:
     """Return after how many draws a search for valid worlds ends; empty if no result has it."""
-    counts = dict.fromkeys(int(result["tries"]) for result in results if "tries" in result)
+    counts = dict.fromkeys(result.tries for result in results if result.tries)
     return " or ".join(f"{count:,}" for count in counts)
