@@ -22,6 +22,7 @@ from unskew.experiments.karel.lab.test_sets import (
     narrow_names,
 )
 from unskew.experiments.karel.lab.trainings import seeds_of, training
+from unskew.experiments.table import Table
 from unskew.experiments.terminal import cell_text
 
 BEST = "beyond, wider"  # the best of the models that were run
@@ -76,15 +77,15 @@ def _experiment(result: dict[str, Any]) -> str:
 
 def _table(data: dict[str, Any]) -> str:
     """Return a table with a row for each test set and a column for each model that was run."""
-    cells = {(cell["row"], cell["column"]): cell for cell in data["cells"]}
-    were_run = {cell["row"] for cell in data["cells"] if cell["ours"] is not None}
-    models = [model for model in data["rows"] if model in were_run]
-    missing = [f"*{model}*" for model in data["rows"] if model not in were_run]
+    result = Table.of(data)
+    were_run = {cell.row for cell in result.cells if cell.ours is not None}
+    models = [model for model in result.rows if model in were_run]
+    missing = [f"*{model}*" for model in result.rows if model not in were_run]
     if not models:
         return "Not run yet."
     rows = (
-        (column, *(cell_text(cells[model, column], data["unit"]) for model in models))
-        for column in data["columns"]
+        (column, *(cell_text(result.places[model, column], result.unit) for model in models))
+        for column in result.columns
     )
     not_run = f"\n\nNot run yet: {', '.join(missing)}." if missing else ""
     return table(("", *models), rows) + not_run

@@ -19,7 +19,7 @@ from unskew.experiments.karel.lab.lab import TRAINING_FACTS, Exam, Lab
 from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.scales import SCALES, find_scale
 from unskew.experiments.karel.lab.trainings import TRAININGS, Training, seeds_of, training
-from unskew.experiments.terminal import NATS
+from unskew.experiments.table import NATS
 from unskew.models.karel.data.examples import read_examples
 from unskew.models.karel.network.synthesizer import SynthesizerConfig
 

@@ -19,6 +19,7 @@ FULL = "full"
 LONGEST = 120  # characters of a name
 LIMITS = {"note": 1_000, "found": 600, "question": 400}  # characters of longer texts
 NONE = "–"
+NATS = "nats a token"  # the unit of losses
 PROBLEMS_OF = "problems of "  # a unit that counts problems begins so
 
 

@@ -31,7 +31,7 @@ from unskew.experiments.karel.lab.test_sets import (
     narrow_names,
 )
 from unskew.experiments.karel.lab.trainings import regimes
-from unskew.experiments.terminal import NATS
+from unskew.experiments.table import NATS
 
 # The paper's numbers by test set and kind of model, in percent: sections 4.2, 4.3 and 5.3, table 1.
 # Figure 2 gives no number for the uniform model on the first two sets.

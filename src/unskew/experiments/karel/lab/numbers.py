@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from unskew.domains.karel.running.judge import Share, wilson
 from unskew.experiments.karel.lab.cells import GENERALIZES, CellPlan, TablePlan, exams_by_model
 from unskew.experiments.karel.lab.test_sets import repeats
-from unskew.experiments.terminal import NATS
+from unskew.experiments.table import NATS
 from unskew.models.calculator.score import Estimate
 
 Entries: TypeAlias = dict[str, list[dict[str, Any]]]  # the entries of each model, seed by seed
