@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -27,15 +26,14 @@ from unskew.experiments.page.charts import (
     panels,
     table_heatmap,
 )
-from unskew.experiments.page.glossary import beams, tries
+from unskew.experiments.page.head import beams, facts, not_full, tries
 from unskew.experiments.page.sentences import NEWLINE, Fact, sentences, why_silent
 from unskew.experiments.page.tables import numbers, tests, trainings
 from unskew.experiments.page.tasks import failure_tasks, problem_tasks
-from unskew.experiments.table import FULL, LONGEST, Result, Table, duration
+from unskew.experiments.table import LONGEST, Result, Table, duration
 from unskew.io.files import write_text
 from unskew.io.lookup import built_in_domain, find_variables
 
-WIDE = 14  # characters of a fact; a longer fact gets a row of its own
 FRAMED = "A frame marks a model that is tested on the kind of worlds it was trained on."
 DASHED = "Solid lines are our numbers, dashed lines the paper’s."
 AUDITED = 20_000  # examples of each histogram
@@ -97,8 +95,8 @@ def reproduction_page(
         "experiments/page/page.html",
         charts.specs,
         has_karel=any(result.is_karel for result in results),
-        not_full=_not_full(results),
-        facts=_facts(results),
+        not_full=not_full(results),
+        facts=facts(results),
         beams=beams(results),
         tries=tries(results),
         beside=beside,
@@ -106,59 +104,6 @@ def reproduction_page(
         tasks=list(tasks),
         histograms=histograms,
     )
-
-
-def _facts(results: Sequence[Result]) -> list[tuple[str, str, bool]]:
-    """Return facts about all experiments, each with its name and whether it is long."""
-    cells = [cell for result in results for table in result.tables for cell in table.to_run]
-    run = [cell for cell in cells if cell.ours is not None]
-    compared = sum(cell.paper is not None for cell in run)
-    facts = {
-        "Experiments": str(len(results)),
-        "Numbers": f"{len(run):,} of {len(cells):,} run, {compared:,} next to a number of the "
-        "paper",
-        "Time": _time(results),
-        "Hardware": _distinct(results, "hardware"),
-        "Version": _distinct(results, "unskew"),
-        **_code(results),
-    }
-    return [(term, text, len(text) > WIDE) for term, text in facts.items() if text]
-
-
-def _code(results: Sequence[Result]) -> dict[str, str]:
-    """Return the commits that made the results, and the hash of the code if one is unknown."""
-    commits = _distinct(results, "commit")
-    code = {"Commit": re.sub(r"\b([0-9a-f]{10})[0-9a-f]{30}\b", r"\1", commits)}
-    are_known = all(result.provenance.get("commit") for result in results)
-    if not are_known or "unknown" in commits or "changed" in commits:
-        code["Source"] = _distinct(results, "source_sha256")
-    return code
-
-
-def _time(results: Sequence[Result]) -> str:
-    """Add up the time of all trainings; models that experiments share count once."""
-    trained = {
-        training["hash"]: training for result in results for training in result.trainings
-    }.values()
-    seconds = sum(float(training["seconds"]) for training in trained)
-    seconds += sum(result.seconds for result in results if not result.trainings)
-    overlap = any(int(training.get("at_once", 1)) > 1 for training in trained)
-    return duration(seconds) + (" in total; some trainings ran at the same time" if overlap else "")
-
-
-def _not_full(results: Sequence[Result]) -> str:
-    """Name the experiments that did not run at full scale, with their scales."""
-    return ", ".join(
-        f"{result.title} ({result.scale})" for result in results if result.scale != FULL
-    )
-
-
-def _distinct(results: Sequence[Result], fact: str) -> str:
-    """List the different values of a fact in the provenance of the results."""
-    texts = (str(result.provenance.get(fact) or "") for result in results)
-    # An experiment whose models differ in a fact has a list of values already.
-    values = dict.fromkeys(part for text in texts for part in text.split("; ") if part)
-    return "; ".join(words.shown(value, LONGEST) for value in values)
 
 
 def _experiment(result: Result, tasks: Sequence[Data], charts: _Charts, told: set[Fact]) -> Data:
