@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from unskew.audits.report.charts import WIDTH, Spec, grid_chart, label_axis
-from unskew.experiments.table import NONE, Cell, Result, Table
+from unskew.experiments.table import NONE, Result, Table
 
 FONTS = {"labelFontSize": 12, "titleFontSize": 12}
 NUMBER_AXIS = FONTS | {"tickCount": 5}
@@ -15,11 +15,11 @@ PANEL = 180  # pixels, the height of a small chart
 OURS, PAPER = "ours", "the paper's"
 TRAINED_AND_TESTED = ("trained on", "tested on")  # the sides of a table with an own test set
 TOOLTIP = {  # the texts of a cell, and their titles in a tooltip
-    "ours": OURS,
-    "interval": "95 % interval",
-    "seeds": "seeds",
-    "paper": PAPER,
-    "difference": "difference",
+    "text ours": OURS,
+    "text interval": "95 % interval",
+    "text seeds": "seeds",
+    "text paper": PAPER,
+    "text difference": "difference",
 }
 # The names of the paper's rows are in italics.
 ITALICS = {
@@ -61,12 +61,15 @@ def table_heatmap(table: Table) -> Spec:
     all_rows = [row | {"value": row["ours"]} for row in _rows(table)]
     were_run = {row["row"] for row in all_rows if row["ours"] is not None}
     models = [name for name in table.rows if name in were_run]
-    papers = list(_papers(models, all_rows))
+    papers = _papers(models, all_rows)
+    before = {of_series[0]["row"]: f"{PAPER} {name}" for name, of_series in papers.items()}
+    names = [name for model in models for name in (before.get(model), model) if name]
     rows = [row for row in all_rows if row["row"] in were_run]
-    rows += [row for series in papers for row in _paper_row(series, table)]
+    for name, of_series in papers.items():
+        rows += _paper_row(name, of_series, table)
     unit = table.unit
     most = 100.0 if unit == "%" else max((row["value"] or 0.0 for row in rows), default=0.0)
-    spec = grid_chart(rows, _sides(table, _with_papers(models, papers)), unit, most or 1.0)
+    spec = grid_chart(rows, _sides(table, names), unit, most or 1.0)
     spec["description"] = f"Heatmap of {table.title}. The table below has the numbers."
     encoding, layers = spec["encoding"], spec["layer"]
     encoding["tooltip"] = _tooltip(rows)  # of the cell, and of the number in it
@@ -98,22 +101,13 @@ def _sides(table: Table, names: Sequence[str]) -> Spec:
     }
 
 
-def _paper_row(series: _Series, table: Table) -> Iterator[Spec]:
+def _paper_row(name: str, rows: Sequence[Spec], table: Table) -> Iterator[Spec]:
     """Yield the cells of a row with the paper's numbers; a dash where the paper has none."""
-    by_column = {row["column"]: row["paper"] for row in series.rows}
+    numbers = dict(_numbers(rows))
     for column in table.columns:
-        paper = by_column.get(column)
-        texts = {f"text {key}": NONE for key in TOOLTIP} | {"text paper": table.number(paper)}
-        yield {"row": f"{PAPER} {series.name}", "column": column, "value": paper} | texts
-
-
-def _with_papers(models: Sequence[str], papers: Sequence[_Series]) -> list[str]:
-    """Put each series of the paper before the first of our models that it belongs to."""
-    names = []
-    for model in models:
-        names += [f"{PAPER} {series.name}" for series in papers if series.first == model]
-        names.append(model)
-    return names
+        paper = numbers.get(column)
+        texts = dict.fromkeys(TOOLTIP, NONE) | {"text paper": table.number(paper)}
+        yield {"row": f"{PAPER} {name}", "column": column, "value": paper} | texts
 
 
 def has_own(table: Table) -> bool:
@@ -150,9 +144,9 @@ def lines_chart(table: Table, *, has_legend: bool = True) -> Spec:
     ours = [row | {"whose": OURS, "value": row["ours"]} for row in rows if row["ours"] is not None]
     names = [name for name in table.rows if any(row["row"] == name for row in ours)]
     paper = [
-        row | {"whose": PAPER, "value": row["paper"], "series": f"paper: {series.name}"}
-        for series in _papers(table.rows, rows)
-        for row in series.rows
+        row | {"whose": PAPER, "value": row["paper"], "series": f"paper: {name}"}
+        for name, of_series in _papers(table.rows, rows).items()
+        for row in of_series
     ]
     y = {"type": "quantitative", "scale": _scale(table), "title": table.unit}
     y["axis"] = dict(NUMBER_AXIS)
@@ -202,27 +196,19 @@ def _scale(table: Table) -> Spec:
     return {"domain": [0, 100]} if table.unit == "%" else {"zero": True}
 
 
-@dataclass(frozen=True)
-class _Series:
-    """Numbers of the paper that belong to one or more of our models."""
-
-    name: str
-    first: str  # of these models
-    rows: tuple[Spec, ...]
-
-
-def _papers(names: Sequence[str], rows: Sequence[Spec]) -> Iterator[_Series]:
-    """Yield each series of the paper's numbers once; several of our rows may share a series."""
-    numbers_by_name: dict[str, list[tuple[str, float]]] = {}
+def _papers(names: Sequence[str], rows: Sequence[Spec]) -> dict[str, list[Spec]]:
+    """Return each series of the paper's numbers once; several of our rows may share a series."""
+    series: dict[str, list[Spec]] = {}
     for name in names:
-        of_row = tuple(row for row in rows if row["row"] == name and row["paper"] is not None)
-        numbers = [(row["column"], row["paper"]) for row in of_row]
+        of_row = [row for row in rows if row["row"] == name and row["paper"] is not None]
         kind = name.partition(",")[0]
-        if not of_row or numbers_by_name.get(kind) == numbers:
-            continue
-        series_name = kind if kind not in numbers_by_name else name
-        numbers_by_name[series_name] = numbers
-        yield _Series(series_name, name, of_row)
+        if of_row and _numbers(of_row) != _numbers(series.get(kind, [])):
+            series[name if kind in series else kind] = of_row
+    return series
+
+
+def _numbers(rows: Sequence[Spec]) -> list[tuple[str, float]]:
+    return [(row["column"], row["paper"]) for row in rows]
 
 
 def _paper_layers(points: Sequence[Spec], y: Spec) -> list[Spec]:
@@ -320,7 +306,7 @@ def _columns(names: Sequence[str]) -> int:
 
 
 def _rows(table: Table) -> list[Spec]:
-    """Return the numbers and texts of each cell; None where there is no number."""
+    """Return the numbers and texts of each cell; None or a dash where there is no number."""
     return [
         {
             "row": cell.row,
@@ -330,27 +316,20 @@ def _rows(table: Table) -> list[Spec]:
             "ours": cell.mean,
             "paper": cell.paper,
             "difference": table.difference(cell),
-            **{f"text {key}": text for key, text in _texts(cell, table).items()},
+            "text ours": table.number(cell.mean) if cell.ours else table.why_missing(cell),
+            "text interval": table.interval(cell),
+            "text seeds": table.seeds(cell) or NONE,
+            "text paper": table.number(cell.paper),
+            "text difference": table.signed_difference(cell),
         }
         for cell in table.cells
     ]
 
 
-def _texts(cell: Cell, table: Table) -> dict[str, str]:
-    """Return the texts of a cell in a tooltip; a dash where there is no number."""
-    return {
-        "ours": table.number(cell.mean) if cell.ours else table.why_missing(cell),
-        "interval": table.interval(cell),
-        "seeds": table.seeds(cell) or NONE,
-        "paper": table.number(cell.paper),
-        "difference": table.signed_difference(cell),
-    }
-
-
 def _tooltip(rows: Sequence[Spec]) -> list[Spec]:
     """Return the lines of a tooltip, without those that would be a dash everywhere."""
     return [_nominal("row"), _nominal("column")] + [
-        _nominal(f"text {key}", title=title)
-        for key, title in TOOLTIP.items()
-        if any(row[f"text {key}"] != NONE for row in rows)
+        _nominal(text, title=title)
+        for text, title in TOOLTIP.items()
+        if any(row[text] != NONE for row in rows)
     ]
