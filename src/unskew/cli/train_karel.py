@@ -62,7 +62,7 @@ def _open_data(
     """Return what opens the batches, and the entry for the data in the run's settings."""
     from unskew.models.karel.data.examples import is_endless, read_tasks
     from unskew.models.karel.data.mixture import Mixture
-    from unskew.models.karel.train.batches import endless, fixed
+    from unskew.models.karel.train.run import endless, fixed
 
     streams = [name for name in options.datasets if name.endswith(".json") or is_endless(name)]
     if streams and len(streams) < len(options.datasets):
