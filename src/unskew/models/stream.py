@@ -15,14 +15,17 @@ from unskew.datasets.stream import stream
 
 
 class StreamDataset(IterableDataset[Any]):
-    """The endless examples of a recipe or a named source. Each worker of each rank gets its part.
+    """An endless stream of examples for PyTorch. Each worker of each rank has its own part.
 
-    The rank and the number of ranks come from ``torch.distributed``, or from the environment that
-    ``torchrun`` sets. To continue a stream, set ``with_state``: each item is then an example and
-    the ``Stream.state`` of its part after the example. Later, pass the last state of each part as
-    ``states``, in any order. If the numbers of ranks and workers and the size of a batch are the
-    same, the stream continues with the next example and the next worker. A loader that calls
-    ``state_dict`` itself (torchdata's ``StatefulDataLoader``) needs neither.
+    Rank and number of ranks are those of ``torch.distributed`` or, if that is not used, those of
+    the environment that ``torchrun`` sets. Loaders that ask iterators for ``state_dict`` themselves
+    (torchdata's ``StatefulDataLoader``) need neither ``states`` nor ``with_state``.
+
+    Args:
+        recipe: a recipe, or the name of a source.
+        states: the last state of each part, in any order. The stream goes on with the next example.
+            The numbers of ranks and workers and the size of a batch must be the same as before.
+        with_state: whether an item is a pair: an example, and the state of its part after it.
     """
 
     def __init__(

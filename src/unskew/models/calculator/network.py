@@ -138,7 +138,7 @@ class Expressions:
         return cls(tokens, lengths, values)
 
     def digest(self) -> str:
-        """Return a hash of the content, in sixteen hexadecimal digits."""
+        """Return a hash of the content: sixteen hexadecimal digits."""
         digest = hashlib.blake2b(self.tokens.tobytes(), digest_size=8)
         digest.update(self.lengths.tobytes())
         return digest.hexdigest()

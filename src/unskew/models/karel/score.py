@@ -32,21 +32,21 @@ Groups: TypeAlias = list[tuple[Hashable, NDArray[np.int64]]]  # values, and the 
 
 @dataclass(frozen=True)
 class Score:
-    """Shares of the tasks that are solved, in several ways of counting.
+    """The share of the tasks that a model solves, by the way of counting and by variable.
 
-    If no pair of a task is held out, a consistent program also generalizes.
+    If no pair of a task is held out, to generalize is the same as to be consistent.
     """
 
     tasks: int
-    shown: int  # pairs at most
-    shown_range: tuple[int, int]  # fewest and most of a task
-    held_out: tuple[int, int]  # fewest and most of a task
+    shown: int  # the most pairs that a model sees
+    shown_range: tuple[int, int]  # the fewest and the most pairs shown of a task
+    held_out: tuple[int, int]  # the fewest and the most pairs held out of a task
     beam: int
     shares: dict[str, Share]
-    by: dict[str, list[tuple[Any, Share]]]  # variable: (value, generalization of the first)
+    by: dict[str, list[tuple[Any, Share]]]  # variable: (value, share that generalizes)
     solved: NDArray[np.bool_]  # (tasks,) whether the first candidate generalizes
-    misses: dict[int, str]  # task: the first candidate, for the first tasks that are not solved
-    of: int | None = None  # tasks in the whole dataset, if this may be a part
+    misses: dict[int, str]  # task: its first candidate, for some tasks that are not solved
+    of: int | None = None  # all tasks, if only some were scored
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -78,17 +78,19 @@ def score(
     of: int | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Score:
-    """Decode and judge the examples of a batch.
+    """Write programs for the examples of a batch with a model, and return how many are right.
+
+    The arithmetic is float32, so scores do not depend on the device.
 
     Args:
-        model: The model. It computes in float32, so scores do not depend on the device.
-        batch: The examples.
-        beam: Number of candidates.
-        shown: How many pairs to show, the first ones; None means five, or all if there are fewer.
-        by: Names of variables; each adds a score for each of its values.
-        misses: For how many unsolved tasks to keep the predicted program.
-        of: How many examples there are, if the batch may be a part of them.
-        advance: Called with the number of tasks that were decoded since the last call.
+        model: a synthesizer.
+        batch: Karel examples.
+        beam: the number of candidates for each task, 1 to 64.
+        shown: how many pairs the model sees. Without it, the first five, or all if there are fewer.
+        by: names of variables. The shares are also counted for each of their values.
+        misses: of how many unsolved tasks to keep the first candidate.
+        of: the number of all tasks, if the batch has only some of them.
+        advance: called with a number of examples each time that so many are done.
     """
     counts = shown_pairs(batch, shown)
     groups = _groups(batch, by)

@@ -20,7 +20,10 @@ LONGEST = 65  # tokens of a decoded program: the longest of the original test se
 
 @dataclass(frozen=True)
 class Solved:
-    """Programs (n, beam, tokens), best first, with their log-probabilities and judgements."""
+    """The candidates of n tasks, the most probable first, and which of them are right.
+
+    ``programs`` has their token ids (n, beam, width), ``scores`` their log-probabilities (n, beam).
+    """
 
     programs: NDArray[np.uint8]
     scores: NDArray[np.float32]
@@ -42,7 +45,15 @@ def solve(
     shown: int | None = None,
     longest: int = LONGEST,
 ) -> Solved:
-    """Decode programs from the first ``shown`` pairs of each task; None means at most five."""
+    """Write programs for tasks with a model, and return them with which of them are right.
+
+    Args:
+        model: a synthesizer.
+        tasks: the worlds, and the true programs if there are any.
+        beam: the number of candidates for each task, 1 to 64.
+        shown: how many pairs the model sees. Without it, the first five, or all if there are fewer.
+        longest: the most tokens of a program.
+    """
     device = next(model.parameters()).device
     shown = min(SHOWN, tasks.worlds.shape[1]) if shown is None else shown
     candidates = beam_search(model, tasks.worlds[:, :shown].to(device), beam, longest)
