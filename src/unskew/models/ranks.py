@@ -23,7 +23,7 @@ class Ranks:
     size: int = 1
 
     @property
-    def mine(self) -> slice:
+    def rows(self) -> slice:
         """The rows of a batch that belong to this process: every ``size``-th row."""
         return slice(self.rank, None, self.size)
 
@@ -54,16 +54,15 @@ class Ranks:
         """Return the plain data of every process, in their order, in every process."""
         if self.size == 1:
             return [facts]
-        text = json.dumps(facts).encode()
-        sizes = [torch.zeros(1, dtype=torch.int64, device=self.device) for _ in range(self.size)]
-        dist.all_gather(sizes, torch.tensor([len(text)], device=self.device))
-        longest = max(int(size) for size in sizes)
-        padded = torch.zeros(longest, dtype=torch.uint8, device=self.device)
-        padded[: len(text)] = torch.tensor(list(text), dtype=torch.uint8)
-        texts = [torch.zeros_like(padded) for _ in range(self.size)]
-        dist.all_gather(texts, padded)
-        parts = zip(texts, sizes, strict=True)
-        return [json.loads(bytes(part[: int(size)].tolist())) for part, size in parts]
+        text = torch.tensor(list(json.dumps(facts).encode()), device=self.device)
+        sizes = torch.zeros(self.size, dtype=torch.int64, device=self.device)
+        sizes[self.rank] = len(text)
+        self.add_up([sizes])
+        texts = torch.zeros(self.size, int(sizes.max()), dtype=torch.int64, device=self.device)
+        texts[self.rank, : len(text)] = text
+        self.add_up([texts])
+        rows = zip(texts.tolist(), sizes.tolist(), strict=True)
+        return [json.loads(bytes(row[:size])) for row, size in rows]
 
     @property
     def device(self) -> torch.device:

@@ -146,7 +146,7 @@ class Minibatches:
     def _lay_out(self, limits: NDArray[np.int64]) -> None:
         """Lay out the steps of a batch, and compute this rank's share of all its places."""
         self.limits = limits.clip(min=1)
-        self.steps = Steps.of(self.limits[self._ranks.mine].tolist(), self.tasks.programs.device)
+        self.steps = Steps.of(self.limits[self._ranks.rows].tolist(), self.tasks.programs.device)
         self.weight = len(self.steps) / float(self.limits.sum())
 
     def refresh(self) -> None:
@@ -175,7 +175,7 @@ class Minibatches:
         epoch, place = divmod(number, self.batches_an_epoch)
         if epoch != self._epoch:
             self._draw(epoch)
-        tasks = self._order[self._ranks.mine, place]
+        tasks = self._order[self._ranks.rows, place]
         return Minibatch(tasks, self._pairs[tasks, : int(self._counts[place])])
 
     def _draw(self, epoch: int) -> None:
