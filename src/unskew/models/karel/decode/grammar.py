@@ -92,14 +92,8 @@ def tables(device: torch.device) -> Tables:
                 pushed[*at, place] = numbers[name]
             count[at] = len(follow)
             change[at] = sum(need[name] for name in follow) - need[symbol]
-    return Tables(
-        allowed.to(device),
-        pushed.to(device),
-        count.to(device),
-        change.to(device),
-        numbers["program"],
-        need["program"],
-    )
+    allowed, pushed, count, change = (t.to(device) for t in (allowed, pushed, count, change))
+    return Tables(allowed, pushed, count, change, numbers["program"], need["program"])
 
 
 def _needs(rules: Rules) -> dict[str, int]:
