@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from unskew.audits.audit import VariableAudit, in_order
 from unskew.audits.binning import numbers_hardly_repeat
+from unskew.audits.records import VariableAudit, in_order
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally, by_kind, noted
 from unskew.datasets.part import Part, card_variables
@@ -79,7 +79,7 @@ def _row(variable: VariableAudit) -> list[str]:
     from unskew.audits.report import words
     from unskew.audits.report.pooling import sparks
 
-    row = words.audit_row(variable)
+    row = words.row(variable)
     cells = [row[name] for name in COLUMNS]
     return [f"`{variable.name}`", variable.doc, *cells, *sparks([variable], SPARK_BARS)]
 

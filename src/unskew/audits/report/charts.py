@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from unskew.audits.audit import Audit, Comparison, VariableAudit
+from unskew.audits.records import Report, VariableAudit
 from unskew.audits.report import words
 from unskew.audits.report.pooling import Bar, pooled
 
@@ -63,11 +63,12 @@ def comparison_chart(
     return _chart(before, numbers, bars, sides)
 
 
-def charts(result: Audit | Comparison) -> list[Spec]:
-    """Draw each variable of a result."""
-    if isinstance(result, Audit):
-        return [histogram_chart(variable) for variable in result.variables.values()]
-    return [comparison_chart(before, after) for before, after in result.variables.values()]
+def charts(report: Report) -> list[Spec]:
+    """Return a chart of each variable."""
+    return [
+        histogram_chart(sides[0]) if len(sides) == 1 else comparison_chart(sides[0], sides[1])
+        for sides in report.variables.values()
+    ]
 
 
 def page_of_charts(specs: Sequence[Spec], columns: int = 2, title: Sequence[str] = ()) -> Spec:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count, pairwise
 
-from unskew.audits.audit import VariableAudit
+from unskew.audits.records import VariableAudit
 from unskew.audits.report.words import shown
 
 BLOCKS = "▁▂▃▄▅▆▇█"

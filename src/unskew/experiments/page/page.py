@@ -9,7 +9,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from unskew.audits.audit import Auditor, Comparison
+from unskew.audits.audit import Comparison
+from unskew.audits.auditor import Auditor
 from unskew.audits.report import words
 from unskew.audits.report.charts import Spec, comparison_chart, theme
 from unskew.audits.report.page import filled, responsive
@@ -288,10 +289,11 @@ def _histograms(comparison: Comparison, charts: _Charts) -> Data:
     """Return the histograms of two audits, and sentences about what changed."""
     before = words.shown(comparison.before.label, 40)
     after = words.shown(comparison.after.label, 40)
+    left = words.left(comparison.after.recipe, comparison.variables)
     return {
         "before": before,
         "after": after,
-        "changes": [" ".join(words.changes(comparison)), words.left(comparison)],
+        "changes": [" ".join(words.changes(comparison.variables)), left],
         "variables": [
             _histogram(comparison, name, charts, (before, after)) for name in comparison.variables
         ],
@@ -300,7 +302,7 @@ def _histograms(comparison: Comparison, charts: _Charts) -> Data:
 
 def _histogram(comparison: Comparison, name: str, charts: _Charts, labels: tuple[str, str]) -> Data:
     before, after = comparison.variables[name]
-    row = words.comparison_row(comparison, name)
+    row = words.row(before, after)
     numbers = f"KL {row['KL']} nats, total variation {row['TV']}"
     return {
         "name": words.shown(name, LONGEST),
