@@ -1,4 +1,4 @@
-"""SampledHomogenize over batches (section 3 and appendix B.1): state, health, kept batches."""
+"""SampledHomogenize over batches (section 3 and appendix B.1)."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from unskew.core.variable import SalientVariable
 
 FIRST_LOOK = 1_000  # draws before the health of a run is judged
-PATIENCE = 1_000_000  # draws in a row without one kept before giving up
+PATIENCE = 1_000_000  # draws in a row without a kept one before an error
 ENDLESS = 2**62
 
 
 @dataclass(frozen=True)
 class Health:
-    """How homogenizing goes: its cost beside the bound, and what it never saw."""
+    """How homogenizing goes: its cost next to the bound, and values that were never drawn."""
 
     drawn: int
     kept: int
@@ -44,7 +44,7 @@ class Health:
 
 
 class Homogenizer:
-    """Keeps or drops each draw by the code of one variable; memory is that of the support."""
+    """Keeps or drops each draw by the value of one variable; memory holds a count of each value."""
 
     def __init__(
         self,
@@ -74,19 +74,17 @@ class Homogenizer:
     def keep(self, batch: Batch, most: int) -> NDArray[np.bool_]:
         """Return which rows to keep, up to the row with which ``most`` are kept.
 
-        One uniform a draw, so that batch sizes change nothing.
+        Each draw uses one random number, so batch sizes change nothing.
         """
         codes = self._codebook.measure(batch)
         keep = np.empty(len(codes), dtype=np.bool_)
         uniforms = self._rng.random(len(codes))
         grown = not self._codebook.declared
-        counts = (
-            self._drawn_values.counts
-        )  # the kernel counts: each decision needs the counts so far
+        counts = self._drawn_values.counts  # the kernel adds to them: a decision needs them
         seen = accept(codes, uniforms, self.epsilon, grown, counts, self._state, keep, most)
         keep = keep[:seen]
         self._kept_values.add_codes(codes[:seen][keep])
-        self._look_after(seen, int(keep.sum()))
+        self._watch(seen, int(keep.sum()))
         return keep
 
     def values(self) -> tuple[Counter[Hashable], Counter[Hashable]]:
@@ -101,20 +99,20 @@ class Homogenizer:
         """Judge the run so far; ``warnings`` is empty when all is well."""
         never = self._never_seen()
         cost = self.drawn / self.kept if self.kept else float("inf")
-        found = []
+        messages = []
         if self.drawn >= FIRST_LOOK and never:
-            found.append(self._say_never_seen(never))
+            messages.append(self._say_never_seen(never))
         if self.drawn >= FIRST_LOOK and cost > self.cost_limit:
-            found.append(
+            messages.append(
                 f"homogenizing {self.variable.name!r} costs {cost:.1f} draws per kept example, "
                 f"above the limit of {self.cost_limit:g}; raise epsilon ({self.epsilon:g}), "
                 "or clip or bin the variable"
             )
         bound = theory.cost_bound(self.epsilon)
-        return Health(self.drawn, self.kept, cost, bound, never, tuple(found))
+        return Health(self.drawn, self.kept, cost, bound, never, tuple(messages))
 
     def _never_seen(self) -> tuple[Hashable, ...]:
-        """Return the declared values that never came, those of a joint variable's parts too."""
+        """Return the declared values never drawn, also those of the parts of a joint variable."""
         counts = self._drawn_values.by_value()
         if self._codebook.declared:
             return tuple(value for value, count in counts.items() if count == 0)
@@ -138,13 +136,14 @@ class Homogenizer:
             f"cost from {now:.1f} to {without:.1f} draws per kept example"
         )
 
-    def _look_after(self, drawn: int, kept: int) -> None:
+    def _watch(self, drawn: int, kept: int) -> None:
+        """Count draws; warn of bad health, and raise if nothing is kept any more."""
         self.drawn += drawn
         self.kept += kept
         self._drought = 0 if kept else self._drought + drawn
         if self._drought >= PATIENCE:
             reasons = self.health().warnings
-            because = reasons[0] if reasons else "its commonest values are all too common"
+            because = reasons[0] if reasons else "the values drawn are all too frequent"
             raise UnskewError(
                 f"nothing kept in {self._drought} draws at epsilon {self.epsilon:g}: {because}; "
                 "raise epsilon"
@@ -159,7 +158,7 @@ class Homogenizer:
 
 
 class KeptBatches:
-    """Draws from a source and yields what is kept, with a tally of all of it."""
+    """Draws from a source, yields what is kept, and counts both."""
 
     def __init__(
         self,
@@ -168,10 +167,10 @@ class KeptBatches:
         homogenizer: Homogenizer | None = None,
         first_chunk: int | None = None,
     ) -> None:
-        """Keep everything where there is no homogenizer.
+        """Start with nothing drawn; without a homogenizer everything is kept.
 
-        Chunks double from ``first_chunk`` to the source's own, so that the first example of a
-        slow sampler comes soon.
+        Chunks grow twofold from ``first_chunk`` to the source's own size, so that a slow source
+        gives its first example soon.
         """
         self._source = source
         self._rng = rng
@@ -202,7 +201,7 @@ class KeptBatches:
                 yield batch
 
     def _guess(self) -> int:
-        """Guess how many draws one kept example takes, so that few are drawn in vain."""
+        """Estimate the draws for one kept example, so that few are drawn in vain."""
         return 1 + self._drawn // max(self._kept, 1)
 
     @property

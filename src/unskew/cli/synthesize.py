@@ -52,7 +52,7 @@ def _synthesize(path: Path, run: Path | None, beam: int, top: int) -> dict[str, 
     import numpy as np
 
     from unskew.domains.karel.formats.problems import read_problem
-    from unskew.io.files import plain_errors
+    from unskew.io.location import plain_errors
     from unskew.models.karel.data.tasks import Tasks
     from unskew.models.karel.decode.beam import LARGEST_BEAM
     from unskew.models.karel.decode.solve import solve, warm_up

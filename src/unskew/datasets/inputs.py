@@ -15,7 +15,8 @@ from unskew.core.recipe import Recipe
 from unskew.core.rowhash import content_hashes
 from unskew.datasets.part import NOTES
 from unskew.domains import domain_names
-from unskew.io.location import Place, place, plain_errors, write_text
+from unskew.io.files import write_text
+from unskew.io.location import Place, place, plain_errors
 from unskew.io.lookup import IF_TRUSTED, find_recipe, find_table, recipe_source, recipe_variables
 from unskew.io.target import Target, open_target
 
