@@ -30,8 +30,8 @@ class Audit:
     dropped: Mapping[str, int]
     left_out: Mapping[str, str] = field(default_factory=dict)  # columns not measured, and why
     samples: tuple[Any, ...] = field(default=(), compare=False)  # the first few examples, to show
-    domain: Domain | None = field(default=None, compare=False)  # which knows how to show them
-    recipe: Recipe | None = field(default=None, compare=False)  # that made the examples, if known
+    domain: Domain | None = field(default=None, compare=False)  # it shows the examples
+    recipe: Recipe | None = field(default=None, compare=False)  # of the examples, if it is known
 
     @property
     def duplicates(self) -> int:
@@ -51,7 +51,7 @@ class Audit:
         }
 
     def compare(self, after: Audit) -> Comparison:
-        """Set this audit beside one of the repaired data."""
+        """Compare this audit with an audit of the repaired data."""
         return Comparison(self, after)
 
     def __repr__(self) -> str:
@@ -104,7 +104,7 @@ class Comparison:
         return tuple(name for name in shared if before[name].edges != after[name].edges)
 
     def kl_removed(self, name: str) -> float | None:
-        """Percentage of the KL divergence from uniform that is gone; None where none was."""
+        """Percentage of the KL divergence from uniform that is gone; None if it was 0."""
         return kl_removed(*self.variables[name])
 
     def to_dict(self) -> dict[str, Any]:

@@ -99,15 +99,13 @@ class Auditor:
         for variable in self._variables:
             try:
                 values = self._measure(variable, batch)
+                edges = self._edges(variable, values)
+                if self._optional and not edges:
+                    _check_few_values(values)
             except UnskewError as error:
                 if not self._optional:
                     raise
                 reason = str(error).removeprefix(f"column {variable.name!r} ")
-                self.left_out[variable.name] = reason
-                continue
-            edges = self._edges(variable, values)
-            reason = _why_no_histogram(values) if self._optional and not edges else ""
-            if reason:
                 self.left_out[variable.name] = reason
                 continue
             column = _Column(variable, edges)
@@ -124,7 +122,7 @@ class Auditor:
     def _measure(self, variable: SalientVariable, batch: Batch) -> Values:
         try:
             return variable.measure(batch)
-        except RowError as error:  # its row is counted from the start of the batch
+        except RowError as error:  # it counts rows from the start of the batch
             raise RowError(self.n + error.row, error.said) from error
 
     def result(
@@ -152,10 +150,11 @@ class Auditor:
         )
 
 
-def _why_no_histogram(values: Values) -> str:
-    """Return why values make no histogram; empty if they make one."""
+def _check_few_values(values: Values) -> None:
+    """Refuse values that no histogram can show."""
     try:
-        distinct = set(values.tolist())
+        distinct = len(set(values.tolist()))
     except TypeError as error:  # a tuple that holds a list
-        return str(error)
-    return many_values(values.tolist()) if len(distinct) > MANY_VALUES else ""
+        raise UnskewError(str(error)) from error
+    if distinct > MANY_VALUES:
+        raise UnskewError(many_values(values.tolist()))

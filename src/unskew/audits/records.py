@@ -1,4 +1,4 @@
-"""What an audit measured, as plain data: the histogram of each variable, and what reports read."""
+"""The results of an audit as plain data: the histogram of a variable, and the data of a report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class VariableAudit:
     counts: Mapping[Hashable, int]  # over X, in order, zeros included
     declared: bool
     doc: str = ""
-    edges: tuple[float, ...] = ()  # of the bins that the audit chose, where it chose any
+    edges: tuple[float, ...] = ()  # of the bins that the audit chose, if it chose any
 
     @cached_property
     def n(self) -> int:
@@ -64,7 +64,7 @@ class VariableAudit:
 
     @property
     def missing(self) -> tuple[Hashable, ...]:
-        """Values of X that no example has; where no X is declared, see ``holes``."""
+        """Values of X that no example has; if no X is declared, see ``holes``."""
         if self.declared:
             return tuple(value for value, count in self.counts.items() if count == 0)
         return holes(self.counts)

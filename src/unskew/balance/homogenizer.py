@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,9 +56,7 @@ class Homogenizer:
         """Start with nothing counted; ``cost_limit`` is in draws per kept example."""
         check_range("epsilon", epsilon, 0, step=EPSILONS)
         check_range("cost_limit", cost_limit, 1)
-        self.variable = variable
-        self.epsilon = float(epsilon)
-        self.cost_limit = cost_limit
+        self.variable, self.epsilon, self.cost_limit = variable, float(epsilon), cost_limit
         self.drawn = self.kept = 0
         self._rng = rng
         self._codebook = Codebook(variable)
@@ -172,43 +170,39 @@ class KeptBatches:
         Chunks grow twofold from ``first_chunk`` to the source's own size, so that a slow source
         gives its first example soon.
         """
-        self._source = source
-        self._rng = rng
-        self._homogenizer = homogenizer
+        self._source, self._rng, self._homogenizer = source, rng, homogenizer
         self._chunk = min(first_chunk or source.chunk, source.chunk)
-        self._drawn = self._kept = 0
-        self._dropped: Counter[str] = Counter()
+        self._tally = Tally()
 
     def take(self, n: int | None = None) -> Iterator[Batch]:
         """Yield batches of kept examples, never an empty one, until ``n`` are kept or for ever."""
-        left = ENDLESS if n is None else n
+        left, tally = ENDLESS if n is None else n, self._tally
         while left > 0:
-            wanted = left if self._homogenizer is None else left * self._guess()
-            batch, dropped = self._source.draw(self._rng, min(self._chunk, wanted))
+            draws = 1  # for one kept example, so that few are drawn in vain
+            if self._homogenizer is not None:
+                draws += tally.drawn // max(tally.kept, 1)
+            batch, dropped = self._source.draw(self._rng, min(self._chunk, left * draws))
             if len(batch) == 0:
                 raise UnskewError(f"source {self._source.name!r} gave nothing; it must draw")
             self._chunk = min(2 * self._chunk, self._source.chunk)
-            self._dropped += dropped
+            tally.dropped += dropped
             if self._homogenizer is None:
-                self._drawn += len(batch)
+                tally.drawn += len(batch)
             else:
                 keep = self._homogenizer.keep(batch, left)
-                self._drawn += len(keep)
+                tally.drawn += len(keep)
                 batch = batch.head(len(keep)).filter(keep)
-            self._kept += len(batch)
+            tally.kept += len(batch)
             left -= len(batch)
             if len(batch):
                 yield batch
 
-    def _guess(self) -> int:
-        """Estimate the draws for one kept example, so that few are drawn in vain."""
-        return 1 + self._drawn // max(self._kept, 1)
-
     @property
     def tally(self) -> Tally:
         """Return what was drawn, dropped and kept so far."""
-        tally = Tally(self._drawn, self._kept, self._dropped.copy())
+        tally = replace(self._tally, dropped=self._tally.dropped.copy())
         if self._homogenizer is not None:
             name = self._homogenizer.variable.name
-            tally.drawn_values[name], tally.kept_values[name] = self._homogenizer.values()
+            drawn_values, kept_values = self._homogenizer.values()
+            tally.drawn_values, tally.kept_values = {name: drawn_values}, {name: kept_values}
         return tally

@@ -198,7 +198,7 @@ def measured(recipe: Recipe, batch: Batch) -> tuple[dict[str, list[list[Any]]], 
 
 
 def card_variables(recipe: Recipe) -> list[SalientVariable]:
-    """Return what is measured of a recipe's examples: its domain's variables and its own."""
+    """Return the variables of a recipe's card: those of its domain and its own."""
     domain = recipe_domain(recipe)
     names = list(domain.main or domain.variables) if domain is not None else []
     chosen = [domain.variable(name) for name in names] if domain is not None else []

@@ -180,8 +180,8 @@ class Stream(Iterator[Any]):
         check_whole("item", number, 0, "count from 0")
         if self._pilot is not None:
             raise UnskewError(
-                "items of a homogenized stream have no numbers: what is kept is known block by "
-                "block; leave homogenize out, or iterate"
+                "items of a homogenized stream have no numbers, because each block keeps another "
+                "number of examples; leave homogenize out, or iterate"
             )
         block, row = divmod(int(number), BLOCK)
         return next(self.block(block).slice(row, 1).examples())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from unskew.audits.records import Report, VariableAudit
 from unskew.audits.report import words
@@ -17,12 +17,11 @@ LONGEST_TABLE = 2_000  # rows; past this a browser becomes slow and nobody reads
 
 def summary(report: Report) -> Data:
     """Return the summary table: the same columns as in a terminal."""
-    columns = words.columns(report)
-    rows: list[Data] = [
-        {**words.row(*sides), **_sparks(dict(zip(columns[-len(sides) :], sides, strict=True)))}
+    rows = [
+        {**words.row(*sides), **words.by_side(report, _sparks(sides))}
         for sides in report.variables.values()
     ]
-    return {"columns": columns, "numbers": words.NUMBERS, "rows": rows}
+    return {"columns": words.columns(report), "numbers": words.NUMBERS, "rows": rows}
 
 
 def variable(before: VariableAudit, after: VariableAudit | None = None) -> Data:
@@ -72,15 +71,11 @@ def exact(sides: Mapping[str, VariableAudit]) -> Data:
     }
 
 
-def _sparks(sides: Mapping[str, VariableAudit]) -> dict[str, list[tuple[str, str]]]:
+def _sparks(sides: Sequence[VariableAudit]) -> list[list[tuple[str, str]]]:
     """Return small histograms to one scale: for each bar its upper end and its height, of 20."""
-    bars = {side: pooled(variable, SPARK_BARS) for side, variable in sides.items()}
-    top = max(bar.height for of_side in bars.values() for bar in of_side)
-    heights = {
-        side: [max(20 * bar.height / top, 0.4) if bar.count else 0 for bar in of_side]
-        for side, of_side in bars.items()
-    }
-    return {
-        side: [(f"{20 - height:.2f}", f"{height:.2f}") for height in of_side]
-        for side, of_side in heights.items()
-    }
+    histograms = [pooled(variable, SPARK_BARS) for variable in sides]
+    top = max(bar.height for bars in histograms for bar in bars)
+    heights = [
+        [max(20 * bar.height / top, 0.4) if bar.count else 0 for bar in bars] for bars in histograms
+    ]
+    return [[(f"{20 - height:.2f}", f"{height:.2f}") for height in bars] for bars in heights]

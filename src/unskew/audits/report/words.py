@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from unskew.audits.records import Report, Side, VariableAudit, kl_removed
 from unskew.core.tally import Reason, by_kind
@@ -13,6 +13,7 @@ from unskew.core.tally import Reason, by_kind
 if TYPE_CHECKING:
     from unskew.core.recipe import Recipe
 
+T = TypeVar("T")
 Pairs: TypeAlias = Mapping[str, Sequence[VariableAudit]]  # each variable before and after
 
 AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", "missing", "histogram")
@@ -24,7 +25,7 @@ NONE = "–"
 
 
 def shown(value: Hashable, longest: int = 24) -> str:
-    """Write a value so that it is visible, on one line and at most ``longest`` characters."""
+    """Write a value visibly, on one line of at most ``longest`` characters."""
     if isinstance(value, float):
         short = f"{value:g}"
         text = short if float(short) == value else repr(value)
@@ -43,7 +44,7 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share of one; "100 %" and "0 %" only where they are exact."""
+    """Write a share of one as a percentage; "100 %" and "0 %" are exact."""
     if 0 < share < 0.0001:
         return "<0.01 %"
     if 0.9995 <= share < 1:
@@ -62,7 +63,7 @@ def arrow(before: float, after: float) -> str:
 
 
 def values(variable: VariableAudit) -> str:
-    """Count the values or bins seen, of how many where X is declared or bins were chosen."""
+    """Write how many values occur, and of how many if X is declared or consists of bins."""
     seen = sum(count > 0 for count in variable.counts.values())
     if variable.edges:
         return f"{seen:,} of {len(variable.edges) + 1:,} bins"
@@ -70,13 +71,13 @@ def values(variable: VariableAudit) -> str:
 
 
 def commonest(variable: VariableAudit, most: int = 3) -> str:
-    """List the commonest values with their shares."""
-    top = variable.commonest[:most]
+    """List the most frequent values with their shares."""
+    top = variable.most_frequent[:most]
     return ", ".join(f"{shown(value)} {percent(share)}" for value, share in top)
 
 
 def missing(variable: VariableAudit) -> str:
-    """List missing values; a dash where X is not declared and nothing stands out as missing."""
+    """List missing values; a dash if X is not declared and no value is clearly missing."""
     gone = variable.missing
     if not gone:
         return "none" if variable.declared else NONE
@@ -110,7 +111,7 @@ def _runs(values: Sequence[Hashable]) -> str:
 
 
 def removed(before: VariableAudit, after: VariableAudit) -> str:
-    """Write the percentage of KL removed; a dash where there was none to remove."""
+    """Write the percentage of KL removed; a dash if KL was 0 before."""
     percentage = kl_removed(before, after)
     if percentage is None:
         return NONE
@@ -118,12 +119,12 @@ def removed(before: VariableAudit, after: VariableAudit) -> str:
 
 
 def titled(side: str) -> str:
-    """Write the name of a side before what is said of it; a single side has no name."""
+    """Write the name of a side with a colon; a single side has no name."""
     return f"{side}: " if side else ""
 
 
 def facts(side: Side) -> str:
-    """Say how many examples there are, how many repeat, and what was dropped on the way."""
+    """Say how many examples there are, how many repeat, and how many the source dropped."""
     repeated = percent(side.duplicates / side.n)
     text = f"{some(side.n, 'example')}, {some(side.duplicates, 'duplicate')} ({repeated})"
     kinds = by_kind(side.dropped)
@@ -132,7 +133,7 @@ def facts(side: Side) -> str:
 
 
 def dropped_details(dropped: Mapping[str, int]) -> list[str]:
-    """Say what kind of examples were dropped, a line for each reason and variable."""
+    """Say which examples were dropped, in a line for each reason and variable."""
     lines: dict[tuple[str, str], list[str]] = {}
     for text, count in dropped.items():
         reason = Reason.read(text)
@@ -148,9 +149,9 @@ def dropped_details(dropped: Mapping[str, int]) -> list[str]:
 
 
 def natural(text: str) -> tuple[float, str]:
-    """Sort what begins with a number by that number, and before anything else."""
-    begins = re.match(r"\d+", text)
-    return (int(begins[0]) if begins else math.inf, text)
+    """Return a key that sorts texts by the number at their beginning; other texts come last."""
+    digits = re.match(r"\d+", text)
+    return (int(digits[0]) if digits else math.inf, text)
 
 
 def columns(report: Report) -> Sequence[str]:
@@ -158,10 +159,15 @@ def columns(report: Report) -> Sequence[str]:
     return AUDIT_COLUMNS if len(report.sides) == 1 else COMPARISON_COLUMNS
 
 
+def by_side(report: Report, histograms: Sequence[T]) -> dict[str, T]:
+    """Return the histogram of each side by the name of its column."""
+    return dict(zip(columns(report)[-len(histograms) :], histograms, strict=True))
+
+
 def row(
     before: VariableAudit, after: VariableAudit | None = None, *, most: int = 3
 ) -> dict[str, str]:
-    """Return what a summary table says of one variable by column, without its histograms."""
+    """Return the texts of one variable in the summary table by column, without histograms."""
     name = {"variable": shown(before.name, 60)}
     if after is None:
         return name | {
@@ -224,7 +230,7 @@ def _moves(before: VariableAudit, after: VariableAudit) -> tuple[int, int]:
 
 
 def left(recipe: Recipe | None, variables: Pairs) -> str:
-    """Say how the second side was homogenized, if its recipe says so, and what KL is left."""
+    """Say how the second side was homogenized, if it was, and what KL is left."""
     rest = ", ".join(f"{shown(name, 60)} {number(v.kl)}" for name, (_, v) in variables.items())
     kl_left = f"KL that is left, in nats: {rest}."
     if recipe is None or not recipe.homogenize:
@@ -235,7 +241,7 @@ def left(recipe: Recipe | None, variables: Pairs) -> str:
 
 
 def notes(report: Report) -> list[str]:
-    """Return what else is to be known: bins, dropped examples, and variables that are absent."""
+    """Return notes about bins, dropped examples, and variables that are not shown."""
     if len(report.sides) == 2:
         lines = [in_bins(report), _not_compared(report)]
     else:
@@ -254,7 +260,7 @@ def in_bins(report: Report) -> str:
 
 
 def _not_measured(side: Side) -> Iterator[str]:
-    """Say which columns were left out and why, a line for each reason."""
+    """Say which columns were left out, in a line for each reason."""
     for reason in dict.fromkeys(side.left_out.values()):
         names = [shown(name) for name, why in side.left_out.items() if why == reason]
         yield f"not measured: {', '.join(names)} ({reason})"
