@@ -42,7 +42,7 @@ from unskew.datasets.splits import REPEATED, SeenKeys
 from unskew.io.dataset import CARD, MANIFEST, Dataset
 from unskew.io.files import remove, write_text
 from unskew.io.location import Place, files_below, read_bytes
-from unskew.io.lookup import recipe_variables
+from unskew.io.lookup import recipe_key, recipe_variables
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -94,7 +94,7 @@ def _parts(folder: Place, recipe: Recipe) -> list[Part]:
     """Return every part; if no key may repeat, make the parts without repeats first."""
     parts: Iterable[Part | None]
     if recipe.distinct:
-        seen = SeenKeys(recipe)
+        seen = SeenKeys(recipe_key(recipe))
         parts = (_distinct_part(folder, recipe, i, seen) for i in range(recipe.shards))
     else:
         parts = at_once(partial(finished_part, folder, recipe), range(recipe.shards))
