@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 import unskew
 from tests.naive.homogenize import histogram_statistics
 from unskew import Batch, Recipe, Source, UnskewError, audit, generate, over
-from unskew.audits.audit import Auditor, VariableAudit
+from unskew.audits.auditor import Auditor
 from unskew.audits.binning import readable_edges, usual_range
+from unskew.audits.records import VariableAudit
 from unskew.core.variable import as_variable
 
 fixed = settings(derandomize=True)

@@ -302,7 +302,7 @@ def test_numbers_of_rows_are_counts():
     manifest = json.loads(Path("d/manifest.json").read_text())
     manifest["parts"][0]["rows"] = -20
     Path("d/manifest.json").write_text(json.dumps(manifest))
-    one_line(lambda: unskew.audit("d"), "d/manifest.json", "[-20] rows")
+    one_line(lambda: unskew.audit("d"), "d/manifest.json", "-20 rows")
 
 
 def test_details_whose_reason_was_not_counted():

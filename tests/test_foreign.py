@@ -305,7 +305,7 @@ def test_numbers_of_numpy_are_numbers_and_the_rest_is_refused():
         with pytest.raises(UnskewError, match="epsilon is"):
             unskew.homogenize(lambda rng: 1, by=lambda x: x, epsilon=epsilon)
     with pytest.raises(UnskewError, match="seed is True"):
-        unskew.core.rng.stream(True)
+        generator(True)
     with pytest.raises(UnskewError, match="clip from 'a' to 'b'"):
         unskew.clip(len, "a", "b")
 

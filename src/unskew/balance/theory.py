@@ -1,4 +1,4 @@
-"""What the paper proves about homogenizing, and what follows for known probabilities.
+"""The paper's formulas about homogenizing, for known probabilities.
 
 Sections 3, B.2 and B.3. Probabilities are sequences over X that sum to one.
 """
@@ -13,7 +13,7 @@ from unskew.core.errors import UnskewError, check_range
 
 
 def samples_needed(support_size: int, p_min: float, xi: float, delta: float) -> int:
-    """Draws after which every |P_r[X=x] − 1/|X|| ≤ ξ with probability 1 − δ, at ε = 0.
+    """Return the draws after which every |P_r[X=x] − 1/|X|| ≤ ξ with probability 1 − δ, at ε = 0.
 
     The theorem of section B.2: 48·log(2|X|/δ) / (p_m·|X|²·ξ²), rounded up. Its proof takes
     α = ξ|X|/4 and needs α ≤ √(3/2) − 1, so ξ may not be above 4(√(3/2) − 1)/|X|.
@@ -48,7 +48,7 @@ def acceptance(p: Sequence[float] | NDArray[np.float64], epsilon: float) -> NDAr
 
 
 def expected_cost(p: Sequence[float] | NDArray[np.float64], epsilon: float) -> float:
-    """Draws per kept example once the counts have settled: 1 / Σ p(x)·g(x)."""
+    """Return the draws per kept example once the counts have settled: 1 / Σ p(x)·g(x)."""
     probabilities = np.asarray(p, dtype=float)
     kept = float(probabilities @ acceptance(probabilities, epsilon))
     return 1 / kept if kept > 0 else math.inf

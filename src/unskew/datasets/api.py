@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from unskew.audits.audit import Audit, Auditor
+from unskew.audits.audit import Audit
+from unskew.audits.auditor import Auditor
 from unskew.balance.homogenizer import Health, Homogenizer, KeptBatches
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, check_count

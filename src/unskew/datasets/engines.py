@@ -21,7 +21,8 @@ from typing import IO, Any, TypeAlias
 from unskew.core.errors import HealthWarning, UnskewError, check_count, is_new
 from unskew.core.processes import PYTHON, kill
 from unskew.core.recipe import Recipe
-from unskew.io.location import Place, place, remove_left
+from unskew.io.files import remove_left
+from unskew.io.location import Place, place
 
 # Makes some parts of a recipe in a folder, in any order, and yields each number when it is done.
 Engine: TypeAlias = Callable[[Recipe, Place, Sequence[int]], Iterator[int]]

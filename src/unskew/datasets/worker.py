@@ -21,7 +21,8 @@ from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.processes import end_with_parent
 from unskew.core.recipe import Recipe
 from unskew.datasets.generate import run_part
-from unskew.io.location import Place, place, remove_left
+from unskew.io.files import remove_left
+from unskew.io.location import Place, place
 
 STOPPED = 128 + signal.SIGTERM  # the exit code of a process that was told to stop
 

@@ -15,8 +15,8 @@ from typing import Any
 from unskew.core.errors import UnskewError
 from unskew.core.json_text import parse_json
 from unskew.core.recipe import facts_of
-from unskew.io.files import plain_errors, write_bytes, write_text
-from unskew.io.location import inside
+from unskew.io.files import write_bytes, write_text
+from unskew.io.location import inside, plain_errors
 
 CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
 

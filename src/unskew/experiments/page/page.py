@@ -181,10 +181,11 @@ def _histograms(comparison: Comparison, charts: _Charts) -> Data:
     """Return the histograms of two audits, and sentences about what changed."""
     before = words.shown(comparison.before.label, 40)
     after = words.shown(comparison.after.label, 40)
+    left = words.left(comparison.after.recipe, comparison.variables)
     return {
         "before": before,
         "after": after,
-        "changes": [" ".join(words.changes(comparison)), words.left(comparison)],
+        "changes": [" ".join(words.changes(comparison.variables)), left],
         "variables": [
             _histogram(comparison, name, charts, (before, after)) for name in comparison.variables
         ],
@@ -193,7 +194,7 @@ def _histograms(comparison: Comparison, charts: _Charts) -> Data:
 
 def _histogram(comparison: Comparison, name: str, charts: _Charts, labels: tuple[str, str]) -> Data:
     before, after = comparison.variables[name]
-    row = words.comparison_row(comparison, name)
+    row = words.row(before, after)
     numbers = f"KL {row['KL']} nats, total variation {row['TV']}"
     return {
         "name": words.shown(name, LONGEST),

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unskew.audits.audit import in_order
+from unskew.audits.records import in_order
 from unskew.balance.codebook import Codebook
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError

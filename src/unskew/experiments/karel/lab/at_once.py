@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from unskew.io.files import plain_errors
+from unskew.io.location import plain_errors
 
 
 @contextmanager
