@@ -78,37 +78,6 @@ def test_any_text_is_parsed_or_refused_as_by_the_twin(text: str) -> None:
         assert evaluate(text) == naive.value_mod10(expected)
 
 
-def test_operators_of_one_precedence_associate_to_the_left() -> None:
-    assert parse("1-2-3") == ("-", ("-", 1, 2), 3)
-    assert parse("1-2*3") == ("-", 1, ("*", 2, 3))
-    assert parse("1-(2-3)") == ("-", 1, ("-", 2, 3))
-
-
-def test_the_papers_examples() -> None:
-    assert evaluate("5+4*(2+3)") == 5
-    assert evaluate(PAPER) == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "has the end at column 1; expected a digit"),
-        ("1+", "has the end at column 3; expected a digit"),
-        ("(1", r"has the end at column 3; expected an operator, '\)'"),
-        ("1)", r"has '\)' at column 2"),
-        ("12", "has '2' at column 2; expected an operator"),
-        ("-1", "has '-' at column 1"),
-        ("1 +2", "has ' ' at column 2"),
-        ("()", r"has '\)' at column 2"),
-        ("1/2", "has '/' at column 2"),
-        ("٣", "at column 1"),
-    ],
-)
-def test_what_is_no_expression_is_refused_with_its_place(text: str, message: str) -> None:
-    with pytest.raises(UnskewError, match=message):
-        parse(text)
-
-
 def test_a_tree_is_drawn_one_node_a_line() -> None:
     assert print_tree("1+2*3").splitlines() == ["+", "  1", "  *", "    2", "    3"]
     assert DOMAIN.show({"expression": "7", "value": 7}) == "7 = 7 (mod 10)\n7"
@@ -523,16 +492,6 @@ def test_a_cap_that_hardly_anything_fits_ends_with_an_error() -> None:
 def measured(*texts: str) -> dict[str, list[Any]]:
     batch = Batch.from_arrow(pa.table({"expression": pa.array(texts, pa.string())}))
     return {name: v.measure(batch).tolist() for name, v in DOMAIN.variables.items()}
-
-
-def test_the_five_variables_on_the_papers_example() -> None:
-    assert measured(PAPER) == {
-        "length": [14],  # 13 characters; ties between even numbers go up
-        "operations": [4],
-        "parentheses": [2],
-        "mean_depth": [0.75],  # 0.8, to the nearest quarter
-        "max_depth": [1],
-    }
 
 
 def test_the_five_variables_are_those_of_the_twin() -> None:

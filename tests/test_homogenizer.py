@@ -85,23 +85,6 @@ def test_the_kernel_is_the_papers_loop(
     assert state[0] == len(stopped)
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "codes", "g"),
-    [(0.0, [0, 1, 0], 1 / 2), (0.0, [0, 1, 1, 0, 0, 0], 2 / 4), (0.5, [0, 1, 0, 0], 3 / 5)],
-)
-def test_a_draw_is_kept_just_where_its_uniform_is_below_g(
-    epsilon: float, codes: list[int], g: float
-) -> None:
-    kept = []
-    for uniform in (np.nextafter(g, 0.0), g, np.nextafter(g, 1.0)):
-        counts, state = np.zeros(2, dtype=np.int64), np.array([0, 0, 2])
-        keep = np.zeros(len(codes), dtype=np.bool_)
-        uniforms = np.full(len(codes), uniform)
-        accept(np.array(codes), uniforms, epsilon, False, counts, state, keep, ENDLESS)
-        kept.append(bool(keep[-1]))
-    assert kept == [True, False, False]
-
-
 @fixed
 @given(
     runs(),
