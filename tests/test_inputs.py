@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.datasets import contents
+from tests.datasets import agree_with_part, contents
 from unskew import Recipe, UnskewError, generate
 from unskew.datasets import generate as generation
 from unskew.datasets.engines import processes
@@ -18,7 +18,6 @@ from unskew.datasets.inputs import RECORD, content_of
 from unskew.datasets.part import NOTES
 from unskew.datasets.splits import excluded_keys
 from unskew.domains.karel.recipes import problem_table
-from unskew.io.location import sha256
 from unskew.io.target import open_target
 
 BASE = Recipe("karel/actions", 60, shard_size=25)
@@ -259,9 +258,7 @@ def test_a_bad_line_of_jsonl(inputs):
 def test_a_bad_row_of_a_part(inputs):
     part = Path("base/data/train-00001-of-00003.parquet")
     spoil(part, 3, "DEF run m( jump m)")
-    manifest = json.loads(Path("base/manifest.json").read_text())
-    manifest["parts"][1]["sha256"] = sha256(part)
-    Path("base/manifest.json").write_text(json.dumps(manifest))
+    agree_with_part(Path("base"), 1)
     with pytest.raises(
         UnskewError, match=r"^base/data/train-00001-of-00003\.parquet row 3: 'jump'"
     ):

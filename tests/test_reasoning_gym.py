@@ -7,7 +7,6 @@ import json
 import math
 import os
 import random
-import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import unskew
+from tests.commands import python
 from tests.statistics import fits
 from unskew.balance import theory
 from unskew.core.errors import HealthWarning, UnskewError
@@ -101,7 +101,7 @@ def test_opening_a_file_does_not_load_the_library():
         "import sys, unskew; found = unskew.audit('x.jsonl'); "
         "print(list(found.variables), 'reasoning_gym' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = python(code)
     assert done.stdout.strip() == "['answer', 'answer_length', 'question_length'] False", done
 
 
@@ -489,7 +489,7 @@ def test_every_task_draws_and_all_but_those_named_are_the_same_in_every_process(
     found = []
     for number in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": number}
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+        done = python(code, env=env)
         assert done.returncode == 0, done.stderr
         found.append(json.loads(done.stdout))
     differ = {task for task in found[0] if found[0][task][0] != found[1][task][0]}

@@ -5,15 +5,16 @@ import json
 import os
 import platform
 import subprocess
-import sys
 import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.datasets import AT_THE_NEXT_DRAW, contents, one_by_one
+from tests.commands import UNSKEW
+from tests.datasets import AT_THE_NEXT_DRAW, contents, edit_json, one_by_one
 from tests.waiting import HANG, until
 from unskew import Recipe, UnskewError, generate
 from unskew.datasets.generate import run_part
@@ -140,7 +141,7 @@ def test_two_runs_without_repeats_end_side_by_side(tmp_path):
     path.write_text(DISTINCT.to_json())
     for number in range(3):
         folder = tmp_path / f"both-{number}"
-        run = [sys.executable, "-m", "unskew", "generate", str(path), "-o", str(folder)]
+        run = [*UNSKEW, "generate", str(path), "-o", str(folder)]
         first = subprocess.Popen([*run, "--workers", "1"])
         if number:  # so that one ends while the other still makes parts
             until(lambda: len(list(folder.rglob("*.parquet"))) >= 10 * number)  # noqa: B023
@@ -273,32 +274,29 @@ def test_what_a_killed_process_left_is_removed_and_nothing_of_others(tmp_path, m
 # What is altered is not believed.
 
 
+SECOND_NOTE = f"{NOTES}/train-00001-of-00003.json"
+
+
 def altered_note(folder: Path) -> None:
-    path = folder / NOTES / "train-00001-of-00003.json"
-    note = json.loads(path.read_text())
-    note["rows"] = 7
-    note["tally"]["dropped"] = {"invented": 5}
-    path.write_text(json.dumps(note))
+    def change(note: Any) -> None:
+        note["rows"] = 7
+        note["tally"]["dropped"] = {"invented": 5}
+
+    edit_json(folder / SECOND_NOTE, change)
     (folder / "manifest.json").unlink()
 
 
 def note_without_digest(folder: Path) -> None:
-    path = folder / NOTES / "train-00001-of-00003.json"
-    note = json.loads(path.read_text())
-    del note["digest"]
-    path.write_text(json.dumps(note))
+    edit_json(folder / SECOND_NOTE, lambda note: note.pop("digest"))
 
 
 def altered_rows(folder: Path) -> None:
-    path = folder / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "rows": 2_507}))
+    edit_json(folder / "manifest.json", lambda manifest: manifest.update(rows=2_507))
 
 
 def altered_tally(folder: Path) -> None:
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["tally"]["dropped"] = {"invented": 5}
-    path.write_text(json.dumps(manifest))
+    dropped = {"invented": 5}
+    edit_json(folder / "manifest.json", lambda made: made["tally"].update(dropped=dropped))
 
 
 def altered_card(folder: Path) -> None:
@@ -306,8 +304,7 @@ def altered_card(folder: Path) -> None:
 
 
 def rows_of_another_kind(folder: Path) -> None:
-    path = folder / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "rows": "x"}))
+    edit_json(folder / "manifest.json", lambda manifest: manifest.update(rows="x"))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import UNSKEW
 from tests.datasets import finished_contents, one_by_one
 from tests.waiting import HANG, until
 from unskew import Dataset, Recipe, UnskewError, audit, generate
@@ -90,7 +91,7 @@ def delete(s3, address: str) -> None:
 def command(recipe: Recipe, address: str, folder: Path, *flags: str) -> list[str]:
     path = folder / "recipe-to-run.json"
     path.write_text(recipe.to_json(), encoding="utf-8")
-    return [sys.executable, "-m", "unskew", "generate", str(path), "-o", address, *flags]
+    return [*UNSKEW, "generate", str(path), "-o", address, *flags]
 
 
 # The same bytes.
