@@ -15,6 +15,8 @@ from tests.naive import karel as naive
 from tests.naive.karel_records import record as naive_record
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
+from unskew.datasets.convert import convert
+from unskew.datasets.target import open_target
 from unskew.domains import load_domain
 from unskew.domains.karel import from_picture
 from unskew.domains.karel import run as run_programs
@@ -29,9 +31,7 @@ from unskew.domains.karel.formats.records import (
 )
 from unskew.domains.karel.language.tokens import ACTIONS, to_ids
 from unskew.domains.karel.world import BYTES, from_bytes, from_json, to_json, to_tensor
-from unskew.io.convert import convert
 from unskew.io.iterables import ROWS
-from unskew.io.target import open_target
 
 # What survives of the original dataset, which is no part of this project.
 SURVIVING = Path(__file__).parents[2] / "shared" / "msr" / "records.jsonl"
