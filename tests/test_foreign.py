@@ -17,6 +17,7 @@ import pytest
 import torch
 
 import unskew
+from tests.commands import UNSKEW
 from unskew.core.batch import Batch
 from unskew.core.compiled import compiled
 from unskew.core.errors import UnskewError
@@ -258,7 +259,7 @@ def test_kernels_compile_where_nothing_can_be_kept(monkeypatch):
 
 def test_a_terminal_without_unicode():
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    command = [sys.executable, "-m", "unskew", "audit", "calculator/dcfg", "-n", "50"]
+    command = [*UNSKEW, "audit", "calculator/dcfg", "-n", "50"]
     done = subprocess.run(command, capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr
 

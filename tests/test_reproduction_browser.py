@@ -298,7 +298,8 @@ def test_the_player_plays_and_pauses(seen: Seen) -> None:
     page.wait_for_function("() => Number(document.getElementById('tick').value) >= 3")
     page.click("#play")
     stopped = seen.tick()
-    page.wait_for_timeout(400)
+    # A longer timer of the page. Had the player's not been stopped, it would have come first.
+    page.evaluate("() => new Promise((done) => setTimeout(done, 3 * 120))")
     assert seen.tick() == stopped
     page.click("#reset")
     assert seen.tick().startswith("0 of")
