@@ -41,16 +41,16 @@ ROUNDING = 1e-12  # a divergence this small is what floating point leaves of zer
 
 @dataclass(frozen=True)
 class VariableAudit:
-    """The histogram of one variable and its distances from uniform over X.
+    """The histogram of one variable, and how far it is from uniform over X.
 
-    X is the declared support or, where none is declared, the values seen.
+    X is the declared values of the variable, or else the values seen.
     """
 
     name: str
-    counts: Mapping[Hashable, int]  # over X, in order, zeros included
+    counts: Mapping[Hashable, int]  # of each value of X, in order, also of values that never came
     declared: bool
     doc: str = ""
-    edges: tuple[float, ...] = ()  # of the bins that the audit chose, where it chose any
+    edges: tuple[float, ...] = ()  # of the bins, if the audit counted numbers in bins
 
     @cached_property
     def n(self) -> int:
@@ -75,12 +75,12 @@ class VariableAudit:
 
     @property
     def total_variation(self) -> float:
-        """Half the sum of |p(x) − 1/|X||: the share of examples that would have to move."""
+        """Half the sum of |p(x) − 1/|X||: the share of examples that would have to change."""
         return float(np.abs(self._p - 1 / len(self._p)).sum() / 2)
 
     @property
     def missing(self) -> tuple[Hashable, ...]:
-        """Values of X that no example has; where no X is declared, see ``holes``."""
+        """Values of a declared X that no example has; without one, whole numbers (``holes``)."""
         if self.declared:
             return tuple(value for value, count in self.counts.items() if count == 0)
         return holes(self.counts)
@@ -94,7 +94,7 @@ class VariableAudit:
     commonest = most_frequent  # the older name
 
     def over(self, support: Sequence[Hashable]) -> VariableAudit:
-        """Measure the same counts over a wider X."""
+        """Return the audit of the same counts over another X, which has more values."""
         counts = {value: self.counts.get(value, 0) for value in support}
         return replace(self, counts=counts)
 
@@ -114,7 +114,7 @@ class VariableAudit:
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What was found in ``n`` examples of one source, file or dataset."""
+    """What ``audit`` found in ``n`` examples. ``print`` draws it as a table."""
 
     label: str
     n: int
@@ -122,13 +122,13 @@ class Audit:
     variables: Mapping[str, VariableAudit]
     dropped: Mapping[str, int]
     left_out: Mapping[str, str] = field(default_factory=dict)  # columns not measured, and why
-    samples: tuple[Any, ...] = field(default=(), compare=False)  # the first few examples, to show
-    domain: Domain | None = field(default=None, compare=False)  # which knows how to show them
-    recipe: Recipe | None = field(default=None, compare=False)  # that made the examples, if known
+    samples: tuple[Any, ...] = field(default=(), compare=False)  # the first few examples
+    domain: Domain | None = field(default=None, compare=False)  # of the examples, if known
+    recipe: Recipe | None = field(default=None, compare=False)  # that made them, if known
 
     @property
     def duplicates(self) -> int:
-        """Examples that repeat an earlier one."""
+        """Number of examples that repeat an earlier one."""
         return self.n - self.distinct
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class Audit:
         }
 
     def compare(self, after: Audit) -> Comparison:
-        """Set this audit beside one of the repaired data."""
+        """Return the comparison of this audit with one of repaired data."""
         return Comparison(self, after)
 
     def __repr__(self) -> str:
@@ -170,14 +170,14 @@ class Audit:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Before and after, each variable over the same X on both sides."""
+    """Two audits, before and after. Each variable has the same X in both."""
 
     before: Audit
     after: Audit
 
     @cached_property
     def variables(self) -> Mapping[str, tuple[VariableAudit, VariableAudit]]:
-        """The variables that both sides have, over the union of their supports."""
+        """The variables of both audits, each over all values that came in one of them."""
         pairs = {}
         for name, before in self.before.variables.items():
             after = self.after.variables.get(name)
@@ -195,13 +195,13 @@ class Comparison:
 
     @property
     def other_bins(self) -> tuple[str, ...]:
-        """Names of the variables that both sides have, but in different bins."""
+        """Names of the variables that the two audits count in different bins."""
         before, after = self.before.variables, self.after.variables
         shared = [name for name in before if name in after]
         return tuple(name for name in shared if before[name].edges != after[name].edges)
 
     def kl_removed(self, name: str) -> float | None:
-        """Percentage of the KL divergence from uniform that is gone; None where none was."""
+        """Return how much of the KL divergence is gone, in percent; None if there was none."""
         return kl_removed(*self.variables[name])
 
     def to_dict(self) -> dict[str, Any]:

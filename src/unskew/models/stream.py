@@ -15,14 +15,17 @@ from unskew.datasets.stream import Stream, stream
 
 
 class StreamDataset(IterableDataset[Any]):
-    """The examples of a recipe, or of a source by name, for ever, each to one worker of one rank.
+    """An endless stream of examples for PyTorch. Each worker of each rank has its own part.
 
-    Rank and number of ranks are those of ``torch.distributed`` or, where it is not used, of the
-    environment that ``torchrun`` sets. With ``with_state`` the items are pairs: an example, and
-    the ``Stream.state`` of its part after it. ``states`` are such states, the last one of each
-    part in any order: it goes on with the very next example, and the next worker, where there
-    are as many ranks and workers and batches of one size. Loaders that ask iterators for
-    ``state_dict`` themselves (torchdata's ``StatefulDataLoader``) need neither.
+    Rank and number of ranks are those of ``torch.distributed`` or, if that is not used, those of
+    the environment that ``torchrun`` sets. Loaders that ask iterators for ``state_dict`` themselves
+    (torchdata's ``StatefulDataLoader``) need neither ``states`` nor ``with_state``.
+
+    Args:
+        recipe: a recipe, or the name of a source.
+        states: the last state of each part, in any order. The stream goes on with the next example.
+            The numbers of ranks and workers and the size of a batch must be the same as before.
+        with_state: whether an item is a pair: an example, and the state of its part after it.
     """
 
     def __init__(

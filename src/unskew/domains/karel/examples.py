@@ -28,7 +28,7 @@ PROGRAM, INPUTS, OUTPUTS = "program", "inputs", "outputs"
 def make_batch(
     programs: NDArray[np.uint8], inputs: NDArray[np.uint8], outputs: NDArray[np.uint8]
 ) -> Batch:
-    """Make a batch of rows of token ids (n, width) and packed worlds (n, k, 260)."""
+    """Return a batch of programs (n, width) and their packed worlds (n, k, 260)."""
     return Batch(
         {
             PROGRAM: program_column(programs),
@@ -47,7 +47,7 @@ def program_column(programs: NDArray[np.uint8]) -> pa.Array:
 
 
 def program_rows(batch: Batch) -> NDArray[np.uint8]:
-    """Return the programs of a batch as rows of token ids, padded with zeros."""
+    """Return the programs of a batch as rows of token ids (n, width), padded with zeros."""
     column = _column(batch, PROGRAM)
     if not is_text(column):
         raise UnskewError(f"column {PROGRAM!r} is not text; give programs as tokens")
@@ -70,7 +70,7 @@ def program_rows(batch: Batch) -> NDArray[np.uint8]:
 
 
 def world_rows(batch: Batch, name: str) -> NDArray[np.uint8]:
-    """Return a column of packed worlds as (rows, worlds, 260)."""
+    """Return the column ``inputs`` or ``outputs`` of a batch as packed worlds (n, k, 260)."""
     numbers = world_numbers(batch, name)
     if len(numbers) and numbers.min() != numbers.max():
         raise UnskewError(
@@ -113,7 +113,7 @@ def first_worlds(batch: Batch, name: str) -> NDArray[np.uint8]:
 
 
 def check(batch: Batch) -> NDArray[np.bool_]:
-    """Say which rows hold a program that makes the outputs of the inputs without a crash."""
+    """Return for each row whether its program turns all inputs into the outputs, with no crash."""
     code = compile_programs(program_rows(batch))
     each = world_numbers(batch, INPUTS)
     right: NDArray[np.bool_] = (code.status == FINE) & (each == world_numbers(batch, OUTPUTS))

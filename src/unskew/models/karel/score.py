@@ -31,21 +31,21 @@ AT_ONCE = 512  # tasks that are decoded before progress is told; scores do not d
 
 @dataclass(frozen=True)
 class Score:
-    """Shares of the tasks by how a solution is counted, and generalization by variable.
+    """The share of the tasks that a model solves, by the way of counting and by variable.
 
-    Where no pair of a task is held out, it generalizes if it is consistent.
+    If no pair of a task is held out, to generalize is the same as to be consistent.
     """
 
     tasks: int
-    shown: int  # pairs at most
-    shown_range: tuple[int, int]  # fewest and most of a task
-    held_out: tuple[int, int]  # likewise
+    shown: int  # the most pairs that a model sees
+    shown_range: tuple[int, int]  # the fewest and the most pairs shown of a task
+    held_out: tuple[int, int]  # the fewest and the most pairs held out of a task
     beam: int
     shares: dict[str, Share]
-    by: dict[str, list[tuple[Any, Share]]]  # variable: (value, generalization of the first)
+    by: dict[str, list[tuple[Any, Share]]]  # variable: (value, share that generalizes)
     solved: NDArray[np.bool_]  # (tasks,) whether the first candidate generalizes
-    misses: dict[int, str]  # task: the first candidate, of the first tasks that it does not solve
-    of: int | None = None  # tasks that there are, where these may be some of them
+    misses: dict[int, str]  # task: its first candidate, for some tasks that are not solved
+    of: int | None = None  # all tasks, if only some were scored
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -78,12 +78,19 @@ def score(
     dtype: torch.dtype = torch.float32,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Score:
-    """Decode and judge the examples of a batch; the first ``shown`` pairs are seen.
+    """Write programs for the examples of a batch with a model, and return how many are right.
 
-    Left out, five are, or as many as there are: what is beyond is held out. Probabilities are
-    computed in float32 unless said otherwise, so that scores depend neither on the device nor on
-    how many are decoded at once. Of the first ``misses`` tasks that are not solved, what was
-    predicted is kept.
+    Args:
+        model: a synthesizer.
+        batch: Karel examples.
+        beam: the number of candidates for each task, 1 to 64.
+        shown: how many pairs the model sees. Without it, the first five, or all if there are fewer.
+        by: names of variables. The shares are also counted for each of their values.
+        misses: of how many unsolved tasks to keep the first candidate.
+        of: the number of all tasks, if the batch has only some of them.
+        dtype: the type of the arithmetic. In float32, scores depend neither on the device nor on
+            how many tasks are decoded at once.
+        advance: called with a number of examples each time that so many are done.
     """
     seen = shown_pairs(batch, shown)
     groups = {variable.name: _groups(variable, batch) for variable in variables(batch, by)}

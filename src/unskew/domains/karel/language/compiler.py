@@ -58,7 +58,10 @@ class Code:
 
 
 def compile_programs(programs: NDArray[np.uint8]) -> Code:
-    """Compile rows of token ids (n, width), padded with zeros."""
+    """Compile programs, the rows of (n, width), for ``run``. A row may be no program.
+
+    Then its ``status`` is not 0, and ``run`` refuses it.
+    """
     if programs.ndim != 2 or programs.shape[1] > t.MAX_TOKENS:
         raise UnskewError(
             f"programs have the shape {programs.shape}; give (n, width), width <= {t.MAX_TOKENS}"

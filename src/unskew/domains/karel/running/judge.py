@@ -23,20 +23,20 @@ AT_ONCE = 1 << 19  # runs whose worlds are held at once: 130 MB
 
 @dataclass(frozen=True)
 class Judged:
-    """What each of the proposals, best first, of each task is: (tasks, proposals) each."""
+    """Which proposals are right: four arrays (tasks, proposals) of bool."""
 
-    valid: NDArray[np.bool_]  # a program at all
-    exact: NDArray[np.bool_]  # the task's own program, token for token
-    consistent: NDArray[np.bool_]  # with the shown pairs
-    generalizes: NDArray[np.bool_]  # to all pairs, shown and held out
+    valid: NDArray[np.bool_]  # it is a program
+    exact: NDArray[np.bool_]  # it is the program of the task, token for token
+    consistent: NDArray[np.bool_]  # it is right on the shown pairs
+    generalizes: NDArray[np.bool_]  # it is right on all pairs, shown and held out
 
     def first_consistent(self) -> NDArray[np.int64]:
-        """Return which proposal to take: the first consistent one, or the first of all."""
+        """Return for each task the number of its first consistent proposal; 0 if it has none."""
         first: NDArray[np.int64] = np.argmax(self.consistent, axis=1)
         return first
 
     def shares(self) -> dict[str, NDArray[np.bool_]]:
-        """Return for each task whether it is solved, by how that is counted."""
+        """Return for each way of counting whether each task is solved."""
         tasks = np.arange(len(self.valid))
         chosen = self.first_consistent()
         return {
@@ -58,9 +58,15 @@ def judge(
     outputs: NDArray[np.uint8],
     shown: int,
 ) -> Judged:
-    """Judge proposals (tasks, proposals, width) for programs and worlds (tasks, k, 260).
+    """Run proposed programs, and return which of them are right.
 
-    What is no program, an empty row too, is not valid and solves nothing.
+    Args:
+        proposals: token ids (tasks, proposals, width), the best proposal of a task first. A row
+            that is no program solves nothing.
+        programs: the program of each task, (tasks, width).
+        inputs: packed worlds (tasks, k, 260).
+        outputs: what the program of the task makes of them.
+        shown: how many of the k pairs were shown; the others were held out.
     """
     tasks, each, _ = proposals.shape
     k = inputs.shape[1]
@@ -118,22 +124,22 @@ def wilson(share: float, n: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Share:
-    """How many of so many, and the 95 % interval of the share (Wilson's)."""
+    """A share: ``hits`` of ``n``, with its 95 % interval (Wilson's)."""
 
     hits: int
     n: int
 
     @property
     def share(self) -> float:
-        """Return the share itself."""
+        """``hits`` divided by ``n``."""
         return self.hits / self.n if self.n else math.nan
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Return its lower and upper end; all of [0, 1] where nothing was counted."""
+        """The two ends of the interval; 0 and 1 if ``n`` is 0."""
         return wilson(self.share, self.n)
 
     @classmethod
     def of(cls, solved: NDArray[np.bool_]) -> Share:
-        """Count what is True."""
+        """Return the share of True."""
         return cls(int(solved.sum()), len(solved))

@@ -32,20 +32,24 @@ from unskew.models.ranks import ALONE, Ranks
 
 @dataclass(frozen=True)
 class Tasks:
-    """Programs (n, width) of token ids and their worlds (n, pairs, 2, 260), before and after."""
+    """Tasks for the synthesizer, as tensors.
+
+    ``programs`` has token ids (n, width). ``worlds`` has the packed worlds of each pair, before and
+    after: (n, pairs, 2, 260).
+    """
 
     programs: Tensor
     worlds: Tensor
 
     @classmethod
     def of(cls, batch: Batch) -> Tasks:
-        """Take over the columns of a batch of examples."""
+        """Return the tasks of a batch of Karel examples."""
         worlds = np.stack([world_rows(batch, INPUTS), world_rows(batch, OUTPUTS)], axis=2)
         return cls.of_arrays(program_rows(batch), worlds)
 
     @classmethod
     def of_arrays(cls, programs: NDArray[np.uint8], worlds: NDArray[np.uint8]) -> Tasks:
-        """Take over arrays of the shapes above; programs lose the padding that all of them have."""
+        """Return the tasks of NumPy arrays of these shapes."""
         if worlds.ndim != 4 or worlds.shape[2:] != (2, BYTES) or len(worlds) != len(programs):
             raise UnskewError(
                 f"worlds have the shape {worlds.shape}; give ({len(programs)}, pairs, 2, {BYTES})"
@@ -65,7 +69,7 @@ class Tasks:
         return (self.programs != PAD).sum(dim=1)
 
     def digest(self) -> str:
-        """Name the content in sixteen hexadecimal digits."""
+        """Return a hash of the content: sixteen hexadecimal digits."""
         made = hashlib.blake2b(self.programs.cpu().numpy().tobytes(), digest_size=8)
         made.update(self.worlds.cpu().numpy().tobytes())
         return made.hexdigest()

@@ -21,7 +21,10 @@ LONGEST = 65  # tokens of a program that is decoded: the longest of the original
 
 @dataclass(frozen=True)
 class Solved:
-    """Programs (n, beam, tokens), best first, their log-probabilities, and what they are."""
+    """The candidates of n tasks, the most probable first, and which of them are right.
+
+    ``programs`` has their token ids (n, beam, width), ``scores`` their log-probabilities (n, beam).
+    """
 
     programs: NDArray[np.uint8]
     scores: NDArray[np.float32]
@@ -44,7 +47,16 @@ def solve(
     longest: int = LONGEST,
     dtype: torch.dtype = torch.float32,
 ) -> Solved:
-    """Decode programs from the first pairs of each task, at most five unless said otherwise."""
+    """Write programs for tasks with a model, and return them with which of them are right.
+
+    Args:
+        model: a synthesizer.
+        tasks: the worlds, and the true programs if there are any.
+        beam: the number of candidates for each task, 1 to 64.
+        shown: how many pairs the model sees. Without it, the first five, or all if there are fewer.
+        longest: the most tokens of a program.
+        dtype: the type of the arithmetic.
+    """
     device = next(model.parameters()).device
     shown = min(SHOWN, tasks.worlds.shape[1]) if shown is None else shown
     worlds = tasks.worlds[:, :shown].to(device)

@@ -226,7 +226,7 @@ class _Notes:
 
 
 def load_synthesizer(run: Path, device: torch.device) -> Synthesizer:
-    """Load the model of a run, or of a file that holds one."""
+    """Return the model of a run (a folder), or of a file of a model."""
     path = run
     if run.is_dir():
         if settings(run).get("kind") != KIND:
@@ -247,6 +247,6 @@ def load_synthesizer(run: Path, device: torch.device) -> Synthesizer:
 
 
 def shipped_synthesizer() -> Synthesizer:
-    """Load the small model that comes with the package."""
+    """Return the small model that comes with the package."""
     with as_file(files("unskew.models.karel").joinpath(SHIPPED)) as path:
         return load_synthesizer(path, ALONE.device)
