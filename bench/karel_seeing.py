@@ -15,7 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from unskew.datasets.generate import make
+from unskew.datasets.generate import shard
 from unskew.experiments.karel.lab.scales import SCALES
 from unskew.experiments.karel.lab.trainings import training
 from unskew.experiments.provenance import provenance
@@ -40,7 +40,7 @@ def tasks_of(kind: str, n: int, longest: int) -> Tasks:
     """Draw what a model of narrow worlds, or one beside it, is trained on, up to a length."""
     (recipe,) = training(f"narrow {kind}", SCALES["full"]).sets
     recipe = replace(recipe, n=n, shard_size=min(n, 4096))
-    tasks = joined([Tasks.of(make(recipe, index)) for index in range(recipe.shards)])
+    tasks = joined([Tasks.of(shard(recipe, index)[0]) for index in range(recipe.shards)])
     return part(tasks, tasks.lengths() <= longest)
 
 

@@ -20,6 +20,7 @@ import unskew
 from unskew.core.batch import Batch
 from unskew.core.compiled import compiled
 from unskew.core.errors import UnskewError
+from unskew.core.rng import generator
 from unskew.core.tally import Tally
 from unskew.io.files import write_by
 from unskew.models.calculator.network import Expressions, ReaderConfig
@@ -296,7 +297,7 @@ def test_numbers_of_numpy_are_numbers_and_the_rest_is_refused():
     recipe = unskew.Recipe("calculator/dcfg", np.int64(10), seed=np.int64(3))
     assert recipe == unskew.Recipe("calculator/dcfg", 10, seed=3)
     assert json.loads(recipe.to_json())["n"] == 10
-    assert unskew.core.rng.stream(np.int64(3)).random() == unskew.core.rng.stream(3).random()
+    assert generator(np.int64(3)).random() == generator(3).random()
     for wrong in ({"n": "10"}, {"n": 10.5}, {"epsilon": None}, {"homogenize": "length"}):
         with pytest.raises(UnskewError, match=f"recipe {next(iter(wrong))} is"):
             unskew.Recipe(**{"source": "calculator/dcfg", "n": 1, **wrong})

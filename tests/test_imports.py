@@ -69,7 +69,7 @@ def lint(folder: Path) -> subprocess.CompletedProcess[str]:
     [
         ("core/batch", "from unskew.io.files import write_text"),
         ("balance/theory", "def f():\n    from unskew.datasets.generate import generate"),
-        ("io/target", "import unskew.audits.audit"),
+        ("io/reading", "import unskew.audits.audit"),
         ("audits/report/words", "from unskew.datasets import verify"),
         ("datasets/verify", "from unskew.models import runs"),
         ("core/errors", "def f():\n    from unskew.core.batch import Batch"),

@@ -174,7 +174,7 @@ def test_what_cannot_be_scored_is_refused_before_anything_is_decoded(
         (["karel/msr", "calculator/dcfg", "--steps", "1"], "are of several domains"),
         (["karel/msr", "--steps", "1", "--exclude", "a", "--exclude-nothing"], "contradict"),
         (["karel/problems", "--steps", "1", "--set", "a=1"], "--set is for sources"),
-        (["nothing", "--steps", "1"], "unknown source or file 'nothing'; check the path"),
+        (["nothing", "--steps", "1"], "unknown source, recipe or file 'nothing'; check the path"),
         (
             ["karel/msr-val", "--steps", "1", "--exclude-nothing", "--check", "karel/problems"],
             "--check is karel/problems, whose examples have 1 to 4 pairs; give a dataset",
@@ -302,8 +302,8 @@ def test_one_is_told_what_takes_long_and_nothing_of_what_does_not(capfd):
     ("change", "said"),
     [
         (lambda text: text.replace("== after", "== afterwards"), "found '== afterwards'"),
-        (lambda text: 3 * text.partition("\n")[2], "give one to five pairs"),
-        (lambda _: "", "found the end"),
+        (lambda text: text.partition("==")[0], "found"),
+        (lambda _: "", "is empty; write a program or a problem there"),
     ],
 )
 def test_what_is_no_problem_is_refused(tmp_path, change, said):

@@ -15,6 +15,8 @@ from tests.naive import karel as naive
 from tests.naive.karel_records import record as naive_record
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
+from unskew.datasets.convert import convert
+from unskew.datasets.target import open_target
 from unskew.domains import load_domain
 from unskew.domains.karel import from_picture
 from unskew.domains.karel import run as run_programs
@@ -29,9 +31,7 @@ from unskew.domains.karel.formats.records import (
 )
 from unskew.domains.karel.language.tokens import ACTIONS, to_ids
 from unskew.domains.karel.world import BYTES, from_bytes, from_json, to_json, to_tensor
-from unskew.io import target as targets
-from unskew.io.convert import convert
-from unskew.io.target import open_target
+from unskew.io import reading
 
 # What survives of the original dataset, which is no part of this project.
 SURVIVING = Path(__file__).parents[2] / "shared" / "msr" / "records.jsonl"
@@ -358,7 +358,7 @@ WRONG = {
 @pytest.mark.parametrize("at_once", [4, 100])
 @pytest.mark.parametrize("case", WRONG)
 def test_every_row_of_a_table_is_checked(tmp_path, run, monkeypatch, case, at_once):
-    monkeypatch.setattr(targets, "_TABLE_ROWS", at_once)
+    monkeypatch.setattr(reading, "_TABLE_ROWS", at_once)
     row, message = WRONG[case]
     pq.write_table(pa.Table.from_pylist([EXAMPLE] * 9 + [row, EXAMPLE]), tmp_path / "x.parquet")
     code, out, err = run("audit", tmp_path / "x.parquet")
@@ -464,7 +464,7 @@ def test_of_two_that_claim_a_name_ours_wins():
     ],
 )
 def test_other_columns_may_end_but_not_change(tmp_path, run, monkeypatch, late, message):
-    monkeypatch.setattr(targets, "ROWS", 4)  # read at once
+    monkeypatch.setattr(reading, "ROWS", 4)  # read at once
     row = write_row(EXAMPLE)
     lines = [json.dumps({**row, "id": 1})] * 4 + [json.dumps({**row, **late})]
     (tmp_path / "x.jsonl").write_text("\n".join(lines))

@@ -16,7 +16,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tests.waiting import until
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
-from unskew.datasets.generate import make
+from unskew.datasets.generate import shard
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.models.checkpoint import load_checkpoint, save_checkpoint
 from unskew.models.karel.data.mixture import Feeds, Mixture
@@ -37,7 +37,7 @@ SOURCE = Recipe("karel/actions", 640, {"max_length": 2})
 
 @pytest.fixture(scope="module")
 def tasks():
-    return Tasks.of(make(SOURCE, 0))
+    return Tasks.of(shard(SOURCE, 0)[0])
 
 
 def batches_of(tasks, config=STEP):
@@ -484,7 +484,7 @@ def test_a_machine_that_fails_is_not_blamed_on_the_checkpoint(tasks, tmp_path):
 
 
 def test_worlds_and_programs_are_those_of_the_batch(tasks):
-    batch = make(SOURCE, 0)
+    batch = shard(SOURCE, 0)[0]
     assert np.array_equal(tasks.worlds[:, :, 0].numpy(), world_rows(batch, INPUTS))
     assert np.array_equal(tasks.worlds[:, :, 1].numpy(), world_rows(batch, OUTPUTS))
     width = tasks.programs.shape[1]

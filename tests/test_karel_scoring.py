@@ -7,11 +7,12 @@ from tests.test_karel_model import TINY
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
+from unskew.core.source import plain_source
 from unskew.datasets.generate import generate
+from unskew.datasets.target import Target, open_target
 from unskew.domains.karel.examples import INPUTS, PROGRAM, program_rows, world_numbers
-from unskew.io.target import Target
 from unskew.models.karel import score as karel_scoring
-from unskew.models.karel.data.examples import open_examples, read_examples, read_scored
+from unskew.models.karel.data.examples import read_examples, read_scored
 from unskew.models.karel.network.synthesizer import Synthesizer
 from unskew.models.karel.score import check_scored, score
 from unskew.models.karel.train.run import shipped_synthesizer
@@ -28,7 +29,8 @@ def target(n: int, endless: bool = False) -> Target:
         for start in range(0, count, 7):
             yield Batch({"row": np.arange(start, min(start + 7, count))})
 
-    return Target("numbers", read, endless=endless)
+    source = plain_source(lambda rng: 0, "numbers") if endless else None
+    return Target("numbers", read, source=source)
 
 
 def test_what_ends_is_read_whole():
@@ -169,13 +171,13 @@ def test_an_unknown_variable_is_refused_before_anything_is_decoded(monkeypatch):
     [
         ("karel/msr-tset", "did you mean 'karel/msr-test'"),
         ("msr-test", "did you mean 'karel/msr-test'"),
-        ("karel/zzzzzzzzzzz", "check the path, or see unskew list karel"),
-        ("nope", "check the path, or see unskew list karel"),
+        ("karel/zzzzzzzzzzz", "unskew list karel names them"),
+        ("nope", "check the path; unskew list names the sources"),
         ("nope.jsonl", "does not exist"),
     ],
 )
 def test_an_unknown_name_has_a_next_step_and_no_list(name, said):
     with pytest.raises(UnskewError) as error:
-        open_examples(name)
+        open_target(name)
     assert said in str(error.value)
     assert "calculator/" not in str(error.value)

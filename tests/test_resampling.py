@@ -33,8 +33,8 @@ from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.rng import generator
 from unskew.core.variable import as_variable
-from unskew.io.convert import convert
-from unskew.io.target import Target
+from unskew.datasets.convert import convert
+from unskew.datasets.target import Target
 
 ALARM = 1e-6
 COUNTS = np.array([500, 250, 120, 60, 30, 40])

@@ -17,7 +17,7 @@ MODELS = {"karel": EvaluateOptions}
 
 @takes(MODELS)
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="Folder of the run.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a run, or the file of a model.")],
     targets: Annotated[
         list[str] | None,
         typer.Argument(
@@ -41,10 +41,12 @@ def evaluate(
     need_torch()
     if n is not None:
         check_range("n", n, 1)
+    from unskew.models.checkpoint import load_checkpoint
     from unskew.models.karel.train.run import KIND
     from unskew.models.runs import settings
 
-    if settings(run).get("kind") == KIND:
+    facts = load_checkpoint(run)[1] if run.is_file() else settings(run)
+    if facts.get("kind") == KIND:
         from unskew.cli.evaluate_karel import evaluate_karel
 
         options = EvaluateOptions(**choose(MODELS, "karel", own))

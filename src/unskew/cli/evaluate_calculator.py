@@ -39,7 +39,7 @@ def evaluate_calculator(
 
 def _read(name: str, max_length: int, n: int | None, seed: int) -> Sample:
     """Return examples of a target; one of ``SOURCES`` draws only what the model can read."""
-    from unskew.io.target import open_target
+    from unskew.datasets.target import open_target
     from unskew.models.samples import read_sample
 
     is_source = name in SOURCES and not Path(name).exists()

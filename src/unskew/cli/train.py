@@ -63,19 +63,9 @@ def train(
 
 def _is_karel(names: list[str]) -> bool:
     """Return whether the data is Karel's; refuse data of several domains."""
-    from unskew.core.recipe import Recipe
-    from unskew.io.lookup import built_in_domain, find_recipe
-    from unskew.io.target import open_target
+    from unskew.datasets.target import open_target
 
-    domains = set()
-    for name in names:
-        if find_recipe(name) is not None:
-            domain = built_in_domain(name)
-        elif name.endswith(".json"):
-            domain = built_in_domain(Recipe.read(Path(name), trust=False).source)
-        else:
-            domain = open_target(name).domain
-        domains.add(domain.name if domain is not None else "")
+    domains = {domain.name if domain else "" for domain in (open_target(n).domain for n in names)}
     if len(domains) > 1:
         raise UnskewError(f"{', '.join(names)} are of several domains; train on one domain")
     return domains == {"karel"}

@@ -46,7 +46,7 @@ def train_calculator(options: TrainOptions) -> None:
 
 def _read(options: TrainOptions) -> Expressions:
     """Return all examples of the datasets; refuse a source that never ends."""
-    from unskew.io.target import open_target
+    from unskew.datasets.target import open_target
     from unskew.models.calculator.network import Expressions, joined
     from unskew.models.samples import read_sample
 

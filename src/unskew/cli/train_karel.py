@@ -13,6 +13,7 @@ from unskew.core.errors import UnskewError
 
 if TYPE_CHECKING:
     from unskew.core.recipe import Recipe
+    from unskew.datasets.target import Target
     from unskew.models.karel.data.mixture import Mixture
     from unskew.models.karel.options import TrainOptions
     from unskew.models.karel.train.run import OpenBatches
@@ -60,11 +61,12 @@ def _open_data(
     options: TrainOptions, step: StepConfig, ranks: Ranks
 ) -> tuple[OpenBatches, dict[str, Any]]:
     """Return what opens the batches, and the entry for the data in the run's settings."""
-    from unskew.models.karel.data.examples import is_endless, read_tasks
+    from unskew.datasets.target import open_target
+    from unskew.models.karel.data.examples import read_tasks
     from unskew.models.karel.data.mixture import Mixture
     from unskew.models.karel.train.batches import endless, fixed
 
-    streams = [name for name in options.datasets if name.endswith(".json") or is_endless(name)]
+    streams = [name for name in options.datasets if _is_stream(open_target(name))]
     if streams and len(streams) < len(options.datasets):
         raise UnskewError(f"{streams[0]} never ends; train on streams only, or on datasets only")
     if streams:
@@ -80,6 +82,14 @@ def _open_data(
         shared = f"{data.shared:,} programs ({data.left_out:,} examples)"
         _say(ranks, f"{shared} are left out, because they are in {', '.join(options.excluded)}")
     return fixed(data.tasks, step, ranks)
+
+
+def _is_stream(target: Target) -> bool:
+    """Return whether training draws new examples for ever: from a source, or the recipe of a file.
+
+    A recipe that has a name is a dataset: its examples are made once.
+    """
+    return target.endless or Path(target.label).suffix == ".json"
 
 
 def _refuse_stream_options(options: TrainOptions) -> None:
@@ -121,17 +131,17 @@ def _describe_streams(mixture: Mixture, reuse: int) -> None:
 def _stream_recipe(options: TrainOptions, name: str) -> Recipe:
     """Return the recipe of a stream, without the programs that training leaves out."""
     from unskew.core.recipe import Recipe
-    from unskew.datasets.inputs import check_trusted
+    from unskew.datasets.target import open_recipe, open_target
     from unskew.io.lookup import find_source
 
     settings = read_settings(options.settings)
-    if name.endswith(".json"):
+    recipe = open_target(name, trust=options.trust or (*options.excluded, name)).recipe
+    if recipe is not None:
         if settings or options.homogenize:
             raise UnskewError(
                 f"{name} is a recipe and has all settings; leave out --set and --homogenize"
             )
-        recipe = Recipe.read(Path(name), options.trust or (*options.excluded, name))
-        check_trusted(recipe)
+        open_recipe(recipe)  # refuses names that it does not trust
         return replace(recipe, exclude=tuple(dict.fromkeys((*recipe.exclude, *options.excluded))))
     chosen = find_source(name, settings).parameters
     return Recipe(

@@ -135,11 +135,16 @@ class Domain:
         named = {name: as_variable(variable, name) for name, variable in self.variables.items()}
         object.__setattr__(self, "variables", named)
 
+    def names(self) -> list[str]:
+        """Return the names of its sources, recipes and tables."""
+        return [*self.sources, *self.catalog.recipes, *self.catalog.tables]
+
     def source(self, name: str, settings: Mapping[str, Any] | None = None) -> Source:
         """Make a source by name. The values of the settings may be text."""
         if name not in self.sources:
-            known = [f"{self.name}/{source}" for source in self.sources]
-            raise unknown("source", f"{self.name}/{name}", known)
+            known = [f"{self.name}/{entry}" for entry in self.names()]
+            step = f"unskew list {self.name} names them"
+            raise unknown("source", f"{self.name}/{name}", known, step)
         chosen = _settle(f"{self.name}/{name}", self.sources[name], settings or {})
         with own_code(f"source '{self.name}/{name}'", "mend it"):
             made = self.sources[name](**chosen)

@@ -148,6 +148,11 @@ class Recipe:
         return self.trusted is None or name in self.trusted
 
     @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the examples that it reads: given and excluded ones."""
+        return tuple(name for name in (self.given, *self.exclude) if name)
+
+    @property
     def summary(self) -> str:
         """One line that says what the recipe makes."""
         settings = ", ".join(f"{name}={value}" for name, value in self.parameters.items())

@@ -18,8 +18,8 @@ from unskew.core.rng import generator
 from unskew.core.source import Source, own_source
 from unskew.core.tally import Tally
 from unskew.core.variable import By, joint
+from unskew.datasets.target import Target, column_names, open_target
 from unskew.io.lookup import column_variable, find_source, resolve
-from unskew.io.target import Target, column_names, open_target
 
 DEFAULT_N = 100_000  # examples of what is endless
 
@@ -120,10 +120,9 @@ def audit(
     if auditor is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to audit")
     dataset = opened.dataset
-    recipe = dataset.recipe if dataset is not None else None
     # What a dataset's source dropped, it dropped for all of its examples.
     dropped = opened.dropped if dataset is None or auditor.n == len(dataset) else {}
-    return auditor.result(opened.label, dropped, left_out, opened.domain, recipe)
+    return auditor.result(opened.label, dropped, left_out, opened.domain, opened.recipe)
 
 
 def _source(

@@ -41,7 +41,7 @@ from unskew.datasets.part import (
 from unskew.datasets.splits import REPEATED, SeenKeys
 from unskew.io.dataset import CARD, MANIFEST, Dataset
 from unskew.io.location import Place, files_below, read_bytes, remove, write_text
-from unskew.io.lookup import recipe_variables
+from unskew.io.lookup import recipe_key, recipe_variables
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -91,7 +91,7 @@ def at_once(read: Callable[[A], B], items: Iterable[A]) -> list[B]:
 
 def _parts(folder: Place, recipe: Recipe) -> list[Part]:
     """Return every part, without repeats where none may be."""
-    seen = SeenKeys(recipe)
+    seen = SeenKeys(recipe_key(recipe))
     read = partial(finished_part, folder, recipe)
     known = [] if recipe.distinct else at_once(read, range(recipe.shards))
     parts: list[Part] = []

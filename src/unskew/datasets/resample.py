@@ -27,10 +27,10 @@ from unskew.core.recipe import EPSILONS, Trust
 from unskew.core.rng import generator
 from unskew.core.tally import Tally
 from unskew.core.variable import By, joint
-from unskew.io.convert import check_apart, check_suffix, writer
+from unskew.datasets.convert import check_apart, check_suffix, writer
+from unskew.datasets.target import Target, column_names, open_target
 from unskew.io.files import check_writable
 from unskew.io.lookup import resolve
-from unskew.io.target import Target, column_names, open_target
 
 NAMED = 5  # values that an error names
 

@@ -25,9 +25,10 @@ from unskew.core.recipe import Recipe
 from unskew.core.repeatable import refuse_unrepeatable
 from unskew.core.rng import generator
 from unskew.core.variable import describe, joint
-from unskew.datasets.generate import make
-from unskew.datasets.splits import not_wanted, restricted
-from unskew.io.lookup import recipe_source, recipe_variables
+from unskew.datasets.shard import restricted
+from unskew.datasets.splits import not_wanted
+from unskew.datasets.target import open_recipe
+from unskew.io.lookup import recipe_variables
 
 BLOCK = 1024  # examples drawn at a time
 PILOT = 65_536  # examples whose frequencies decide what homogenizing keeps
@@ -64,10 +65,10 @@ class Stream(Iterator[Any]):
                 "a stream has no splits; leave splits out, and exclude what it must not show"
             )
         self.recipe, self.part, self.parts = recipe, part, parts
-        source = recipe_source(recipe)
-        if source.is_own:
-            refuse_unrepeatable(source)
-        self._source = restricted(source, recipe, 0, make)
+        opened = open_recipe(recipe)
+        if opened.source.is_own:
+            refuse_unrepeatable(opened.source)
+        self._source = restricted(opened)
         self._pilot = _Pilot(recipe, pilot or pilot_of(recipe)) if recipe.homogenize else None
         self._block, self._row, self._yielded = part, 0, 0
         self._examples: list[Any] | None = None  # of the block, once it is made
@@ -184,7 +185,7 @@ class Stream(Iterator[Any]):
 
 def excluded_share(recipe: Recipe) -> float:
     """Return what share of the first draws is left out because an excluded dataset has it."""
-    source = restricted(recipe_source(recipe), recipe, 0, make)
+    source = restricted(open_recipe(recipe))
     batch, dropped = source.draw(generator(recipe.seed, recipe.source, "stream", 0), BLOCK)
     left_out = sum(dropped[reason] for reason in not_wanted(recipe))
     return left_out / (left_out + len(batch))
@@ -220,7 +221,7 @@ def _of(recipe: Recipe) -> str:
 def pilot_of(recipe: Recipe, draws: int | None = None) -> dict[str, Any]:
     """Draw a pilot sample and count the values of what is homogenized, declared ones too."""
     variable = joint(recipe_variables(recipe))
-    source = restricted(recipe_source(recipe), recipe, 0, make)
+    source = restricted(open_recipe(recipe))
     rng = generator(recipe.seed, recipe.source, "stream pilot")
     histogram = Histogram(Codebook(variable))
     left = PILOT if draws is None else draws

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from unskew.audits.audit import Auditor, Comparison
+from unskew.audits.audit import Comparison
 from unskew.audits.report import words
 from unskew.audits.report.charts import Spec, comparison_chart, theme
 from unskew.audits.report.page import filled, responsive
@@ -18,7 +18,6 @@ from unskew.audits.report.templates import Data
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.datasets.api import audit
-from unskew.datasets.generate import make
 from unskew.experiments.page.calculator import calculator_result
 from unskew.experiments.page.charts import (
     beside_chart,
@@ -43,7 +42,6 @@ from unskew.experiments.page.sentences import NEWLINE, Fact, sentences, why_sile
 from unskew.experiments.page.tables import numbers, tests, trainings
 from unskew.experiments.page.tasks import failure_tasks, problem_tasks
 from unskew.io.files import write_text
-from unskew.io.lookup import built_in_domain, find_variables
 
 FULL = "full"
 LONGEST_NOTE = 1_000  # characters
@@ -67,10 +65,7 @@ def comparisons(audited: int = AUDITED) -> list[Comparison]:
     worlds = [audit(f"karel/{source}", WORLD_VARIABLES, audited) for source in ("msr", "uniform")]
     before = audit("calculator/dcfg", n=audited)
     recipe = Recipe("calculator/dcfg", audited, homogenize=("length",), epsilon=0.025)
-    auditor = Auditor(find_variables(list(before.variables), built_in_domain(recipe.source)))
-    for index in range(recipe.shards):
-        auditor.add(make(recipe, index))
-    after = auditor.result("homogenized by length", recipe=recipe)
+    after = replace(audit(recipe, list(before.variables)), label="homogenized by length")
     return [worlds[0].compare(worlds[1]), before.compare(after)]
 
 

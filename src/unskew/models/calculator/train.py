@@ -214,8 +214,8 @@ class _TrainingStep:
 
 
 def load_readers(folder: Path, device: torch.device) -> Readers:
-    """Load the readers of a run."""
-    path = folder / CHECKPOINT
+    """Load the readers of a run, or of the file of its checkpoint."""
+    path = folder if folder.is_file() else folder / CHECKPOINT
     tensors, facts = load_checkpoint(path)
     try:
         reader = ReaderConfig(**{**facts["reader"], "seeds": tuple(facts["reader"]["seeds"])})
