@@ -46,7 +46,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Formats:
-    """How examples are read and written, for a domain that plain columns are not enough for.
+    """How the examples of a domain are read and written, if plain columns are not enough.
 
     Args:
         read_row: turns a row of a file into an example, or returns None if it is not one.

@@ -66,7 +66,7 @@ def brief(value: object, most: int = 60) -> str:
 
 
 class HealthWarning(UserWarning):
-    """Homogenizing works, but it costs much or a declared value never came."""
+    """Homogenizing works, but it costs much, or a declared value never came."""
 
 
 def is_new(warning: str, warned: set[str]) -> bool:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Verified:
-    """What ``verify`` found: faults, and numbers that are no faults."""
+    """What ``verify`` found: how much it checked, the faults, and what it did not check."""
 
     rows: int = 0
     checked: int = 0  # rows that the domain's check looked at

@@ -84,7 +84,7 @@ def make_world(
 
 
 def from_bytes(packed: bytes) -> NDArray[np.uint8]:
-    """Return the packed worlds of a cell of the columns ``inputs`` and ``outputs``: (n, 260)."""
+    """Return the n packed worlds that lie one after another in these bytes: (n, 260)."""
     if not packed or len(packed) % BYTES:
         raise UnskewError(
             f"the worlds have {len(packed)} bytes; give one world or more of {BYTES} bytes each"

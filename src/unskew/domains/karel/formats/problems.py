@@ -39,7 +39,7 @@ SECTIONS = ("program", "before", "after")
 
 @dataclass(frozen=True)
 class Problem:
-    """A task: packed worlds before and after, (k, 260), and its program, if known."""
+    """A task: what to do, packed worlds before and after (k, 260), and its program, if known."""
 
     name: str
     doc: str

@@ -58,9 +58,9 @@ class Code:
 
 
 def compile_programs(programs: NDArray[np.uint8]) -> Code:
-    """Compile programs, the rows of (n, width), for ``run``. A row may be no program.
+    """Return the compiled programs of rows of token ids (n, width), for ``run``.
 
-    Then its ``status`` is not 0, and ``run`` refuses it.
+    The ``status`` of a row is 0 if the row is a program. ``run`` refuses other rows.
     """
     if programs.ndim != 2 or programs.shape[1] > t.MAX_TOKENS:
         raise UnskewError(

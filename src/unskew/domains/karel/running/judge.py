@@ -36,7 +36,7 @@ class Judged:
         return first
 
     def shares(self) -> dict[str, NDArray[np.bool_]]:
-        """Return for each way of counting whether each task is solved."""
+        """Return which tasks are solved, for each way of counting."""
         tasks = np.arange(len(self.valid))
         chosen = self.first_consistent()
         return {
