@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What was found in ``n`` examples of one source, file or dataset."""
+    """What ``audit`` found in ``n`` examples. ``print`` draws it as a table."""
 
     label: str
     n: int
@@ -35,7 +35,7 @@ class Audit:
 
     @property
     def duplicates(self) -> int:
-        """Examples that repeat an earlier one."""
+        """Number of examples that repeat an earlier one."""
         return self.n - self.distinct
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class Audit:
         }
 
     def compare(self, after: Audit) -> Comparison:
-        """Compare this audit with an audit of the repaired data."""
+        """Return the comparison of this audit with one of repaired data."""
         return Comparison(self, after)
 
     def __repr__(self) -> str:
@@ -73,14 +73,14 @@ class Audit:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Before and after, each variable over the same X on both sides."""
+    """Two audits, before and after. Each variable has the same X in both."""
 
     before: Audit
     after: Audit
 
     @cached_property
     def variables(self) -> Mapping[str, tuple[VariableAudit, VariableAudit]]:
-        """The variables that both sides have, over the union of their supports."""
+        """The variables of both audits, each over all values that came in one of them."""
         pairs = {}
         for name, before in self.before.variables.items():
             after = self.after.variables.get(name)
@@ -98,13 +98,13 @@ class Comparison:
 
     @property
     def other_bins(self) -> tuple[str, ...]:
-        """Names of the variables that both sides have, but in different bins."""
+        """Names of the variables that the two audits count in different bins."""
         before, after = self.before.variables, self.after.variables
         shared = [name for name in before if name in after]
         return tuple(name for name in shared if before[name].edges != after[name].edges)
 
     def kl_removed(self, name: str) -> float | None:
-        """Percentage of the KL divergence from uniform that is gone; None if it was 0."""
+        """Return how much of the KL divergence is gone, in percent; None if there was none."""
         return kl_removed(*self.variables[name])
 
     def to_dict(self) -> dict[str, Any]:

@@ -33,7 +33,7 @@ ENDLESS = 2**62
 
 @dataclass(frozen=True)
 class Health:
-    """How homogenizing goes: its cost next to the bound, and values that were never drawn."""
+    """The state of homogenizing: its cost next to the bound, and the values never seen."""
 
     drawn: int
     kept: int

@@ -39,11 +39,13 @@ def generate(
     *,
     engine: Engine | None = None,
 ) -> Dataset:
-    """Run a recipe into a folder. Run again after a stop, it goes on with what is missing.
+    """Run a recipe and write the dataset. After a stop, the same call makes what is missing.
 
-    ``folder`` is a path, or the address of a prefix in an object store: ``s3://bucket/prefix``.
-
-    ``engine`` makes the parts elsewhere (``unskew.datasets.engines``); left out, this process does.
+    Args:
+        recipe: what to make.
+        folder: a path, or a prefix in an object store: ``s3://bucket/prefix``.
+        advance: called with a number of examples each time that so many are done.
+        engine: who makes the parts (``unskew.datasets.engines``). Without it, this process.
     """
     path = place(folder)
     opened = open_recipe(recipe)  # names and parameters are checked before anything is written

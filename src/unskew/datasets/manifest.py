@@ -25,15 +25,15 @@ Entries: TypeAlias = Mapping[str, Mapping[str, Any]]  # what the manifest says o
 
 @dataclass
 class Verified:
-    """What was found: faults, and facts that are none."""
+    """What ``verify`` found: how much it checked, the faults, and what it did not check."""
 
     rows: int = 0
     checked: int = 0  # rows that the domain's check looked at
-    rechecked: int = 0  # of these, rows that were worked out again in a second, slow way
+    rechecked: int = 0  # rows that were also checked in a second, slow way
     repeated_rows: int = 0
     repeated_keys: int = 0
     faults: list[str] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)  # what could not be looked at, and why
+    skipped: list[str] = field(default_factory=list)  # what was not checked, and why
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""

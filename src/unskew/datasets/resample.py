@@ -32,13 +32,13 @@ Advance = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Resampled:
-    """What was written: the number of rows, of how many, and how often each value occurs."""
+    """What ``resample`` wrote: the number of rows, and how often each value came."""
 
     path: Path
     rows: int
-    distinct: int  # rows of the pool that were taken, however often
+    distinct: int  # different rows of the data that were taken
     possible: int  # rows that this ε allows without repeats
-    tally: Tally  # drawn is the pool, kept is what was written
+    tally: Tally  # "drawn" are the rows of the data, "kept" are the rows that were written
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
@@ -75,12 +75,20 @@ def resample(
 ) -> Resampled:
     """Write ``n`` examples of ``target`` in which ``by`` is closer to uniform; return the counts.
 
-    ``target`` is a Parquet or JSONL file, a folder of them, a dataset or a list of examples. It
-    is read twice, and never held in memory. ``by`` is what ``audit`` takes; several variables
-    are homogenized jointly. By default no example is repeated, and ``n`` is the most that this
-    ``epsilon`` allows. With ``replacement`` examples of rare values are repeated, as evenly as
-    possible, and ``n`` is by default the number of examples. Rows keep the order of the data.
-    Code that a dataset names is imported only with ``trust``.
+    Rows stay in the order of the data. The data is read twice, and is never held in memory.
+
+    Args:
+        target: a Parquet or JSONL file, a folder of such files, a dataset, or a list of examples.
+        path: the new file, .parquet or .jsonl.
+        by: a variable, or several that are homogenized together.
+        n: the number of rows. Without it, the most that ``epsilon`` allows without repeats; with
+            ``replacement``, as many as in the data.
+        epsilon: a smaller value gets closer to uniform and leaves fewer rows.
+        seed: the same seed writes the same bytes.
+        replacement: whether rows of rare values may be repeated. They are then repeated as evenly
+            as possible.
+        trust: whether code that a dataset names may be imported.
+        advance: called with a number of examples each time that so many are done.
     """
     path = Path(path)
     check_suffix(path)

@@ -37,12 +37,7 @@ COST_LIMIT = 100  # draws per kept example above which there is a warning, as in
 
 
 class Stream(Iterator[Any]):
-    """The examples of a recipe, without end; the recipe's ``n`` does not matter.
-
-    Each of n ``parts`` takes every n-th block: together they are the whole stream, and no draw is
-    in two of them. ``state()`` returns the position, ready for JSON. A stream that is given this
-    ``state`` goes on with the next example.
-    """
+    """An endless iterator over the examples of a recipe. The ``n`` of the recipe does not count."""
 
     def __init__(
         self,
@@ -91,7 +86,7 @@ class Stream(Iterator[Any]):
         return self._examples[self._row - 1]
 
     def batches(self) -> Iterator[Batch]:
-        """Yield the rest of this block, and then block after block, as columns."""
+        """Yield the examples as batches, from the current position on."""
         while True:
             block = self._current()
             rest = block.slice(self._row, len(block))
@@ -120,7 +115,7 @@ class Stream(Iterator[Any]):
         self._block, self._row, self._examples = self._block + self.parts, 0, None
 
     def state(self) -> dict[str, Any]:
-        """Return the position; ``examples`` is how many examples were returned so far."""
+        """Return the position, ready for JSON. ``examples`` in it says how many came so far."""
         return {
             "recipe": _stream_hash(self.recipe),
             "part": self.part,
@@ -133,7 +128,7 @@ class Stream(Iterator[Any]):
     state_dict = state  # PyTorch's loaders use this name and the next
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on at ``state``; refuse the state of another part or of another recipe."""
+        """Go on at a position. It must be that of the same part of the same recipe."""
         try:
             numbers = [state[name] for name in ("part", "parts", "block", "row", "examples")]
             recipe = state["recipe"]
@@ -160,7 +155,7 @@ class Stream(Iterator[Any]):
         self._block, self._row, self._yielded, self._examples = block, row, yielded, None
 
     def block(self, number: int) -> Batch:
-        """Return the kept examples of a block; they are always the same."""
+        """Return the kept examples of a block. They depend on nothing but its number."""
         check_whole("block", number, 0, "count from 0")
         recipe, number = self.recipe, int(number)
         rng = generator(recipe.seed, recipe.source, "stream", number)
@@ -173,11 +168,11 @@ class Stream(Iterator[Any]):
 
     @property
     def pilot(self) -> Mapping[str, Any] | None:
-        """Return the counts that decide what homogenizing keeps, ready for JSON."""
+        """The counts by which a homogenized stream keeps examples, ready for JSON."""
         return self._pilot.counted if self._pilot is not None else None
 
     def item(self, number: int) -> Any:
-        """Return an example by its number, without making those before it."""
+        """Return an example by its number, at once. A homogenized stream cannot do this."""
         check_whole("item", number, 0, "count from 0")
         if self._pilot is not None:
             raise UnskewError(
@@ -199,7 +194,15 @@ def excluded_share(recipe: Recipe) -> float:
 def stream(
     recipe: Recipe | str, part: int = 0, parts: int = 1, state: Mapping[str, Any] | None = None
 ) -> Stream:
-    """Return the endless stream of a recipe, or of a source by name."""
+    """Return an endless stream of examples.
+
+    Args:
+        recipe: a recipe, or the name of a source.
+        part: the number of this stream, from 0.
+        parts: how many streams share the work. Each of them takes every n-th block of examples,
+            so no draw is in two of them.
+        state: what ``Stream.state`` returned. The stream goes on with the next example.
+    """
     if not isinstance(recipe, (str, Recipe)):
         what = getattr(recipe, "__name__", None) or type(recipe).__name__
         raise UnskewError(

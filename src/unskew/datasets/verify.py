@@ -45,10 +45,14 @@ def verify(
     trust: Trust = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Verified:
-    """Check files, rows and keys; ``against`` names datasets that must share no key with it.
+    """Check the files, rows and keys of a dataset; return the faults.
 
-    Code, files and addresses that the dataset's recipe names are left alone unless ``trust`` says
-    so, and what is not checked for that reason is said. Built-in sources need no trust.
+    Args:
+        folder: a path, or a prefix in an object store.
+        against: datasets that must share no key with this one.
+        trust: whether to open the code, files and addresses that the recipe names. Without it,
+            ``Verified.skipped`` says what was not checked. Built-in sources need no trust.
+        advance: called with a number of rows each time that so many are done.
     """
     path = place(folder)
     recipe = recipe_of(path, _with(against, trust))

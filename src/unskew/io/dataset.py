@@ -32,8 +32,8 @@ class Dataset:
     recipe: Recipe
     rows: int
     parts: tuple[Place, ...]  # the Parquet files, in order
-    tally: Tally  # what was drawn, dropped and kept to make it
-    part_rows: tuple[int, ...]  # examples of each file
+    tally: Tally  # what was drawn, dropped and kept
+    part_rows: tuple[int, ...]  # examples in each file
     checksums: tuple[str, ...]  # of each file
 
     def __post_init__(self) -> None:
@@ -44,7 +44,7 @@ class Dataset:
 
     @classmethod
     def open(cls, folder: str | Place, trust: Trust = False) -> Dataset:
-        """Open a folder, or a prefix in an object store, that ``unskew generate`` finished.
+        """Open a dataset that is finished: a folder, or a prefix in an object store.
 
         ``trust`` allows to import code that the recipe names: all code, or only these names.
         """
@@ -75,7 +75,7 @@ class Dataset:
         return self.rows
 
     def check_parts(self, numbers: Iterable[int] | None = None) -> None:
-        """Compare the checksums of all parts, or of these, with the manifest."""
+        """Raise if a part differs from its checksum. ``numbers`` names some parts."""
         for number in range(len(self.parts)) if numbers is None else numbers:
             part = self.parts[number]
             with plain_errors(part, reading=True):

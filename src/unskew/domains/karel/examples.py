@@ -27,7 +27,7 @@ PROGRAM, INPUTS, OUTPUTS = "program", "inputs", "outputs"
 
 
 def make_batch(programs: Bytes, inputs: Bytes, outputs: Bytes) -> Batch:
-    """Make a batch of rows of token ids (n, width) and packed worlds (n, k, 260)."""
+    """Return a batch of programs (n, width) and their packed worlds (n, k, 260)."""
     return Batch(
         {
             PROGRAM: program_column(programs),
@@ -46,7 +46,7 @@ def program_column(programs: Bytes) -> pa.Array:
 
 
 def program_rows(batch: Batch) -> Bytes:
-    """Return the programs of a batch as rows of token ids, padded with zeros."""
+    """Return the programs of a batch as rows of token ids (n, width), padded with zeros."""
     column = _column(batch, PROGRAM)
     if not is_text(column):
         raise UnskewError(f"column {PROGRAM!r} is not text; give programs as tokens")
@@ -84,7 +84,7 @@ def check_pairs(befores: Bytes, afters: Bytes) -> None:
 
 
 def world_rows(batch: Batch, name: str) -> Bytes:
-    """Return a column of packed worlds as (rows, worlds, 260)."""
+    """Return the column ``inputs`` or ``outputs`` of a batch as packed worlds (n, k, 260)."""
     numbers = world_numbers(batch, name)
     if len(numbers) and numbers.min() != numbers.max():
         raise UnskewError(
@@ -120,7 +120,7 @@ def first_worlds(batch: Batch, name: str) -> Bytes:
 
 
 def check(batch: Batch) -> Flags:
-    """Return which rows hold a program that makes the outputs of the inputs without a crash."""
+    """Return for each row whether its program turns all inputs into the outputs, with no crash."""
     code = compile_programs(program_rows(batch))
     numbers, after_numbers = world_numbers(batch, INPUTS), world_numbers(batch, OUTPUTS)
     right: Flags = (code.status == FINE) & (numbers == after_numbers)

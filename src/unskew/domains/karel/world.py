@@ -41,7 +41,15 @@ def make_world(
     walls: list[tuple[int, int]],
     markers: Mapping[tuple[int, int], int],
 ) -> World:
-    """Pack a world from its parts; refuse an impossible world."""
+    """Return a packed world. Rows are counted from the bottom and columns from the left, from 0.
+
+    Args:
+        height: the number of rows, 2 to 16.
+        width: the number of columns, 2 to 16.
+        hero: Karel's row, column and direction (0 to 3 for north, east, south and west).
+        walls: the row and column of each wall.
+        markers: the number of markers, 1 to 9, at each row and column that has any.
+    """
     for name, size in (("rows", height), ("columns", width)):
         if not SMALLEST <= size <= SIDE:
             raise UnskewError(f"the world has {size} {name}; allowed are {SMALLEST} to {SIDE}")
@@ -72,7 +80,7 @@ def make_world(
 
 
 def from_bytes(packed: bytes) -> Bytes:
-    """Return packed worlds that lie end to end as (n, 260); refuse bytes that are no worlds."""
+    """Return the n packed worlds that lie one after another in these bytes: (n, 260)."""
     if not packed or len(packed) % BYTES:
         raise UnskewError(
             f"the worlds have {len(packed)} bytes; give one world or more of {BYTES} bytes each"
@@ -117,12 +125,15 @@ def _is_world(world: Bytes) -> bool:
 
 
 def grid_of(world: World) -> Bytes:
-    """Return the cells inside the grid, (height, width), row 0 at the bottom."""
+    """Return the cells of a world, (height, width): 0 to 9 markers, or 255 for a wall.
+
+    Row 0 is the bottom row.
+    """
     return world[:CELLS].reshape(SIDE, SIDE)[: world[HEIGHT], : world[WIDTH]]
 
 
 def hero_of(world: World) -> tuple[int, int, int]:
-    """Return Karel's row, column and direction."""
+    """Return Karel's row, column and direction (0 to 3 for north, east, south and west)."""
     return int(world[POSITION]) // SIDE, int(world[POSITION]) % SIDE, int(world[FACING])
 
 
@@ -138,12 +149,15 @@ def cell_texts(world: World) -> list[list[str]]:
 
 
 def to_picture(world: World) -> str:
-    """Draw a world as text, the top row first: . free, # wall, 1-9 markers, ^>v< Karel."""
+    """Return a world as text, the top row first: . free, # wall, 1-9 markers, ^>v< Karel."""
     return "\n".join(" ".join(row) for row in reversed(cell_texts(world)))
 
 
 def from_picture(picture: str) -> World:
-    """Read a picture: cells apart by spaces, rows by lines; an arrow stands before its cell."""
+    """Return the packed world of a picture, which has a line for each row.
+
+    Spaces separate the cells. Karel's arrow stands directly before the cell where Karel is.
+    """
     rows = [line.split() for line in picture.strip("\n").splitlines() if line.strip()]
     if not rows:
         raise UnskewError("the picture is empty; draw 2 to 16 rows of cells")
@@ -175,7 +189,7 @@ def from_picture(picture: str) -> World:
 
 
 def to_json(world: World) -> dict[str, Any]:
-    """Return the original dataset's JSON of a grid."""
+    """Return a world as the JSON of the original dataset."""
     r, c, facing = hero_of(world)
     grid = grid_of(world)
     cells = [(int(row), int(column)) for row, column in np.argwhere(grid)]
@@ -193,7 +207,7 @@ def to_json(world: World) -> dict[str, Any]:
 
 
 def from_json(data: Mapping[str, Any]) -> World:
-    """Read the original dataset's JSON of a grid."""
+    """Return the packed world of the JSON of the original dataset."""
     try:
         r, c, direction = data["hero"].split(":")
         if direction not in DIRECTIONS:
@@ -221,7 +235,7 @@ def from_json(data: Mapping[str, Any]) -> World:
 
 
 def to_tensor(world: World) -> Bytes:
-    """Return the 16 × 18 × 18 tensor of the original dataset, zeros and ones."""
+    """Return a world as the 16 × 18 × 18 tensor of the original dataset, zeros and ones."""
     tensor = np.zeros(TENSOR_SHAPE, dtype=np.uint8)
     r, c, facing = hero_of(world)
     height, width = int(world[HEIGHT]), int(world[WIDTH])
@@ -237,7 +251,7 @@ def to_tensor(world: World) -> Bytes:
 
 
 def from_tensor(tensor: NDArray[Any]) -> World:
-    """Read the tensor back, refusing one that is not exactly the tensor of a world."""
+    """Return the packed world of a tensor. A tensor that is not exactly one is refused."""
     if not isinstance(tensor, np.ndarray) or tensor.dtype.kind not in "buif":
         kind = tensor.dtype if isinstance(tensor, np.ndarray) else type(tensor).__name__
         raise UnskewError(f"the tensor is of {kind}; give a NumPy array of zeros and ones")

@@ -80,8 +80,6 @@ def score(
 ) -> Score:
     """Write programs for the examples of a batch with a model, and return how many are right.
 
-    The arithmetic is float32, so scores do not depend on the device.
-
     Args:
         model: a synthesizer.
         batch: Karel examples.
@@ -90,6 +88,8 @@ def score(
         by: names of variables. The shares are also counted for each of their values.
         misses: of how many unsolved tasks to keep the first candidate.
         of: the number of all tasks, if the batch has only some of them.
+        dtype: the type of the arithmetic. In float32, scores depend neither on the device nor on
+            how many tasks are decoded at once.
         advance: called with a number of examples each time that so many are done.
     """
     counts = shown_pairs(batch, shown)

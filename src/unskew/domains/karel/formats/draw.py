@@ -25,13 +25,13 @@ MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
 
 
 def world_svg(world: World, cell: float = LARGE) -> str:
-    """Draw one world as a whole SVG file."""
+    """Return a world as the text of an SVG file. ``cell`` is the side of a cell."""
     height, width = grid_of(world).shape
     return _svg(width * cell, height * cell, _described(world), [_world(world, cell)])
 
 
 def example_svg(example: Mapping[str, Any]) -> str:
-    """Draw an example as a whole SVG file: the program, and its worlds before and after."""
+    """Return an example as the text of an SVG file: its program, and its worlds."""
     program = parse_tokens(example[PROGRAM])
     lines = readable_lines(program)
     listing = [(4 * line.depth, line.text) for line in lines]

@@ -31,7 +31,7 @@ SECTIONS = ("program", "before", "after")
 
 @dataclass(frozen=True)
 class Problem:
-    """A task: worlds before and after, (k, 260) each, and a program that solves it, if known."""
+    """A task: what to do, packed worlds before and after (k, 260), and its program, if known."""
 
     name: str
     doc: str
@@ -58,14 +58,14 @@ class _Section:
 
 
 def problems() -> dict[str, Problem]:
-    """Read the shipped problems, by name."""
+    """Return the problems of the package by name."""
     folder = files(__package__).joinpath("problems")
     texts = sorted((file.name.removesuffix(".txt"), file) for file in folder.iterdir())
     return {name: read_problem(file.read_text(encoding="utf-8"), name) for name, file in texts}
 
 
 def read_problem(text: str, name: str) -> Problem:
-    """Read a problem; errors call it ``name``."""
+    """Return the problem of a text. Errors call the problem ``name``."""
     lines = text.splitlines()
     headers = [at for at, line in enumerate(lines) if line.startswith(HEADER)]
     doc = _read_doc(lines[: headers[0]] if headers else lines, name)
@@ -108,7 +108,7 @@ def _parsed(text: str, place: str) -> Program:
 
 
 def write_problem(problem: Problem) -> str:
-    """Write a problem as ``read_problem`` reads it."""
+    """Return a problem as text, as ``read_problem`` reads it."""
     parts = []
     if problem.doc:
         parts.append("".join(f"# {line}".rstrip() + "\n" for line in problem.doc.splitlines()))

@@ -126,9 +126,9 @@ def write_row(example: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a record; refuse a record that contradicts itself.
+    """Return the example of a record of the original dataset.
 
-    Keys that the original does not have also become columns.
+    A record that contradicts itself is refused. Keys that the original does not have are kept.
     """
     _need(record, RECORD_KEYS, "the record")
     program = _program(record)
@@ -159,7 +159,7 @@ def from_record(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_record(example: Mapping[str, Any], guid: str) -> dict[str, Any]:
-    """Return an example as a record of the original dataset."""
+    """Return an example as a record of the original dataset, with this ``guid``."""
     program = parse_tokens(example[PROGRAM])
     pairs = [
         {

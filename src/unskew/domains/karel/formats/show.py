@@ -28,9 +28,9 @@ WHY = {
 
 
 def show(example: Mapping[str, Any], width: int | None = None) -> str:
-    """Draw an example: the program, then each world before and after.
+    """Return an example as text: its program, and its worlds before and after.
 
-    ``width`` is that of the terminal, or 100 where there is none.
+    ``width`` is the number of columns. Without it, it is the width of the terminal, or 100.
     """
     width = width or _columns()
     listing: list[str] = []

@@ -57,7 +57,10 @@ class Code:
 
 
 def compile_programs(programs: Bytes) -> Code:
-    """Compile rows of token ids (n, width), padded with zeros."""
+    """Return the compiled programs of rows of token ids (n, width), for ``run``.
+
+    The ``status`` of a row is 0 if the row is a program. ``run`` refuses other rows.
+    """
     if programs.ndim != 2 or programs.shape[1] > t.MAX_TOKENS:
         raise UnskewError(
             f"programs have the shape {programs.shape}; give (n, width), width <= {t.MAX_TOKENS}"

@@ -30,7 +30,7 @@ class _Word:
 
 
 def parse(text: str) -> Program:
-    """Read a program in either form."""
+    """Return the program of a text, which is readable or has the tokens of the dataset."""
     if not isinstance(text, str):
         raise UnskewError(f"a program is {type(text).__name__}; give text")
     words = text.split(None, 1)
@@ -56,7 +56,7 @@ def parse_tokens(text: str) -> Program:
 
 
 def to_tokens(program: Program) -> str:
-    """Print the dataset's form."""
+    """Return a program in the tokens of the original dataset."""
     return " ".join(t.to_texts(program))
 
 
@@ -267,7 +267,7 @@ class Line:
 
 
 def to_readable(program: Program, indent: int = 4) -> str:
-    """Print the paper's form."""
+    """Return a program as readable text, as the paper prints it."""
     return "\n".join(" " * indent * line.depth + line.text for line in readable_lines(program))
 
 

@@ -33,7 +33,7 @@ FIRST_COUNT = IDS["R=0"]
 
 
 def to_ids(tokens: list[str]) -> Bytes:
-    """Return the ids of tokens written as text."""
+    """Return the ids of tokens."""
     for token in tokens:
         if token not in IDS or token == VOCABULARY[PAD]:
             raise unknown("token", token, VOCABULARY[1:])
@@ -41,12 +41,12 @@ def to_ids(tokens: list[str]) -> Bytes:
 
 
 def to_texts(ids: Bytes) -> list[str]:
-    """Return the tokens of one program as texts, without its padding."""
+    """Return the tokens of a program, without its padding."""
     return [VOCABULARY[number] for number in ids.tolist() if number != PAD]
 
 
 def stacked(programs: list[Bytes]) -> Bytes:
-    """Set programs below each other, padded to the longest: (n, width)."""
+    """Return programs as the rows of one array (n, width), padded with zeros."""
     width = max(len(program) for program in programs)
     if width > MAX_TOKENS:
         raise UnskewError(f"a program has {width} tokens; allowed are at most {MAX_TOKENS}")

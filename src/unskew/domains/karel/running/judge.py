@@ -23,20 +23,20 @@ RUNS_AT_ONCE = 1 << 19  # their worlds take 130 MB
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdicts on the proposals of each task, best first: (tasks, proposals) each."""
+    """Which proposals are right: four arrays (tasks, proposals) of bool."""
 
-    valid: Flags  # a program at all
-    exact: Flags  # the task's own program, token for token
-    consistent: Flags  # with the shown pairs
-    generalizes: Flags  # to all pairs, shown and held out
+    valid: Flags  # it is a program
+    exact: Flags  # it is the program of the task, token for token
+    consistent: Flags  # it is right on the shown pairs
+    generalizes: Flags  # it is right on all pairs, shown and held out
 
     def first_consistent(self) -> Ints:
-        """Return which proposal to take: the first consistent one, or the first of all."""
+        """Return for each task the number of its first consistent proposal; 0 if it has none."""
         first: Ints = np.argmax(self.consistent, axis=1)
         return first
 
     def shares(self) -> dict[str, Flags]:
-        """Return for each task whether it is solved, for each way to count this."""
+        """Return which tasks are solved, for each way of counting."""
         tasks = np.arange(len(self.valid))
         chosen = self.first_consistent()
         return {
@@ -52,9 +52,15 @@ class Judged:
 
 
 def judge(proposals: Bytes, programs: Bytes, inputs: Bytes, outputs: Bytes, shown: int) -> Judged:
-    """Judge proposals (tasks, proposals, width) for programs and worlds (tasks, k, 260).
+    """Run proposed programs, and return which of them are right.
 
-    A row that is no program, or is empty, is not valid and solves nothing.
+    Args:
+        proposals: token ids (tasks, proposals, width), the best proposal of a task first. A row
+            that is no program solves nothing.
+        programs: the program of each task, (tasks, width).
+        inputs: packed worlds (tasks, k, 260).
+        outputs: what the program of the task makes of them.
+        shown: how many of the k pairs were shown; the others were held out.
     """
     tasks, many, _ = proposals.shape
     k = inputs.shape[1]
@@ -110,7 +116,7 @@ class Share:
 
     @property
     def share(self) -> float:
-        """Return the share itself."""
+        """``hits`` divided by ``n``."""
         return self.hits / self.n if self.n else math.nan
 
     @property
@@ -120,5 +126,5 @@ class Share:
 
     @classmethod
     def of(cls, solved: Flags) -> Share:
-        """Count the cases that are True."""
+        """Return the share of True."""
         return cls(int(solved.sum()), len(solved))

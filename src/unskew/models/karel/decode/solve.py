@@ -53,6 +53,7 @@ def solve(
         beam: the number of candidates for each task, 1 to 64.
         shown: how many pairs the model sees. Without it, the first five, or all if there are fewer.
         longest: the most tokens of a program.
+        dtype: the type of the arithmetic.
     """
     device = next(model.parameters()).device
     shown = min(SHOWN, tasks.worlds.shape[1]) if shown is None else shown
