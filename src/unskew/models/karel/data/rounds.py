@@ -20,7 +20,7 @@ import torch
 
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.rng import generator
-from unskew.models.karel.data.feed import CLOSED, Place, ended
+from unskew.models.karel.data.feed import Place
 from unskew.models.karel.data.mixture import Feeds, Mixture
 from unskew.models.karel.data.tasks import Choice, Minibatches, Tasks
 from unskew.models.karel.network.packed import Steps
@@ -111,8 +111,10 @@ class Rounds:
     def close(self) -> None:
         """Stop the processes of the streams, and the thread that reads them."""
         self._feeds.close()
-        ended(self._fetching, self._ready)
-        self._ready.put(UnskewError(CLOSED))  # for who asks for more
+        while not isinstance(error := self._ready.get(), UnskewError):
+            pass  # the thread ends with an error, now that its streams are closed
+        self._ready.put(error)  # for a later call
+        self._fetching.join()
 
     def _filled(self) -> Tasks:
         """Return the buffer of the first round; a chunk lies where its number says."""
@@ -137,6 +139,7 @@ class Rounds:
     def _next(self) -> Tasks:
         found = self._ready.get()
         if isinstance(found, UnskewError):
+            self._ready.put(found)  # for a later call
             raise found
         places, tasks = found
         self._places.append(places)
