@@ -11,7 +11,8 @@ import numpy as np
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
-from unskew.models.karel.data.feed import Arrays, Feed, Place
+from unskew.models.karel.data.feed import Feed, Place
+from unskew.models.karel.data.feeder import Arrays
 from unskew.models.runs import facts_without
 
 

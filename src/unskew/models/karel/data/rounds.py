@@ -21,7 +21,7 @@ from torch.nn import functional
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.rng import generator
 from unskew.domains.karel.language.tokens import PAD
-from unskew.models.karel.data.feed import CLOSED, Place, ended
+from unskew.models.karel.data.feed import Place
 from unskew.models.karel.data.mixture import Feeds, Mixture
 from unskew.models.karel.data.tasks import Minibatch, Minibatches, Tasks, joined
 from unskew.models.karel.network.packed import Steps
@@ -110,8 +110,10 @@ class Rounds:
     def close(self) -> None:
         """Stop the processes of the streams and the thread that reads from them."""
         self._feeds.close()
-        ended(self._fetching, self._ready)
-        self._ready.put(UnskewError(CLOSED))  # for a later call
+        while not isinstance(error := self._ready.get(), UnskewError):
+            pass  # the thread ends with an error, now that its streams are closed
+        self._ready.put(error)  # for a later call
+        self._fetching.join()
 
     def _filled(self) -> Tasks:
         """Return the buffer of the first round. The number of a chunk decides its slot."""
@@ -130,9 +132,9 @@ class Rounds:
         self._inner.refresh()
 
     def _next(self) -> Tasks:
-        """Return the next chunk; raise the error that ended the streams."""
         chunk = self._ready.get()
         if isinstance(chunk, UnskewError):
+            self._ready.put(chunk)  # for a later call
             raise chunk
         places, tasks = chunk
         self._places.append(places)
