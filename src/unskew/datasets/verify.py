@@ -24,7 +24,13 @@ from unskew.datasets.part import part_batch, part_bytes
 from unskew.datasets.splits import SeenKeys, excluded_keys, key_hashes, key_of, split_of
 from unskew.io.dataset import read_parquet, recipe_of
 from unskew.io.location import Place, place, read_bytes
-from unskew.io.lookup import IF_TRUSTED, recipe_domain, recipe_source, untrusted_code
+from unskew.io.lookup import (
+    IF_TRUSTED,
+    recipe_domain,
+    recipe_source,
+    recipe_variables,
+    untrusted_code,
+)
 
 RECHECKED = 200  # rows that are worked out again, slowly
 MOST_ASKED = 1 << 20  # rows of a part that is made again, where fewer than asked may be there
@@ -41,16 +47,21 @@ def verify(
     """Check files, rows and keys; ``against`` names datasets that must share no key with it.
 
     Code, files and addresses that the dataset's recipe names are left alone unless ``trust`` says
-    so, and what is not checked for that reason is said. Built-in sources need no trust.
+    so, and what is not checked for that reason is said. Built-in sources need no trust. With
+    ``trust``, code that cannot be imported is a fault: what was asked for could not be checked.
     """
     path = place(folder)
     recipe = recipe_of(path, _with(against, trust))
     found = Verified()
     whole = inspect_files(path, recipe, found)
     withheld = _say_withheld(recipe, found)
+    importable = withheld or _check_importable(recipe, found)
     domain = recipe_domain(recipe)
-    if domain is None and not untrusted_code(recipe, recipe.source):
-        found.skipped.append(f"rows were not checked: {_why_unchecked(recipe)}")
+    if domain is None and importable and not untrusted_code(recipe, recipe.source):
+        found.skipped.append(
+            f"rows were not checked: {recipe.source} belongs to no domain, so nothing says which "
+            "rows are right"
+        )
     sampled = _sampled(whole)
     keys: dict[str, list[Hashes]] = {}
     rows: list[Hashes] = []
@@ -68,11 +79,11 @@ def verify(
         found.rows += start
     found.repeated_rows = _repeats(rows)
     found.repeated_keys = sum(_repeats(hashes) for hashes in keys.values())
-    if not withheld:
+    if importable and not withheld:
         _check_made(path, recipe, whole, found)
     others = [name for name in (*recipe.exclude, *against) if name not in untrusted_inputs(recipe)]
     compared = recipe.splits or recipe.distinct or others
-    if compared and _knows_keys(recipe, found):
+    if compared and importable and not untrusted_code(recipe, recipe.source):
         _check_keys(recipe, keys, found)
         for name in others:
             _check_leak(name, key_of(recipe), keys, found)
@@ -105,13 +116,21 @@ def _say_withheld(recipe: Recipe, found: Verified) -> bool:
     return bool(code or opened)
 
 
-def _why_unchecked(recipe: Recipe) -> str:
-    """Say why no check is known for the rows of a recipe's source."""
+def _check_importable(recipe: Recipe, found: Verified) -> bool:
+    """Return whether the source and the variables of a recipe can be found; if not, say why."""
     try:
         recipe_source(recipe)
+        recipe_variables(recipe)
     except UnskewError as error:
-        return str(error)
-    return f"{recipe.source} belongs to no domain, so nothing says which rows are right"
+        own = [name for name in (recipe.source, *recipe.homogenize) if ":" in name]
+        unchecked = "no part was made again, and keys were not compared"
+        if ":" in recipe.source:
+            unchecked = f"rows were not checked, {unchecked}"
+        # Somebody who trusts the code asked for these checks. The library of a built-in domain
+        # may not be installed.
+        (found.faults if own else found.skipped).append(f"{unchecked}: {error}")
+        return False
+    return True
 
 
 def _sampled(whole: Sequence[Whole]) -> dict[int, list[int]]:
@@ -221,18 +240,6 @@ def _can_be_made(recipe: Recipe, part: Whole) -> bool:
 def _repeats(hashes: Sequence[Hashes]) -> int:
     every = np.concatenate(hashes) if hashes else np.empty(0, np.uint64)
     return len(every) - len(np.unique(every))
-
-
-def _knows_keys(recipe: Recipe, found: Verified) -> bool:
-    """Whether it is known what tells examples apart; a user's own module may not be here."""
-    if untrusted_code(recipe, recipe.source):
-        return False  # _say_withheld said so
-    try:
-        recipe_source(recipe)
-    except UnskewError as error:
-        found.skipped.append(f"keys were not compared: {error}")
-        return False
-    return True
 
 
 def _check_keys(recipe: Recipe, keys: dict[str, list[Hashes]], found: Verified) -> None:

@@ -27,10 +27,12 @@ def audit_tables(audit: Audit) -> Iterator[RenderableType]:
             _audit_table(audit, (), most=2, bars=12),
             _audit_table(audit, ("entropy",), most=2, bars=12),
             _audit_table(audit, ("entropy",), most=1, bars=12),
-            _audit_table(audit, ("entropy", "missing"), most=1, bars=12),
-            _audit_table(audit, ("entropy", "missing", "commonest"), most=1, bars=12),
-            _audit_table(audit, ("entropy", "missing", "commonest", "values"), most=1, bars=8),
-            _audit_table(audit, ("entropy", "missing", "commonest", "values", "histogram")),
+            _audit_table(audit, ("entropy", words.NEVER_SEEN), most=1, bars=12),
+            _audit_table(audit, ("entropy", words.NEVER_SEEN, "commonest"), most=1, bars=12),
+            _audit_table(
+                audit, ("entropy", words.NEVER_SEEN, "commonest", "values"), most=1, bars=8
+            ),
+            _audit_table(audit, ("entropy", words.NEVER_SEEN, "commonest", "values", "histogram")),
         ]
     )
     if never := words.never_there(audit):
@@ -58,6 +60,8 @@ def comparison_tables(comparison: Comparison) -> Iterator[RenderableType]:
     if told := words.split(comparison):
         yield Text(told)
     yield Text(words.left(comparison))
+    if told := words.supports(comparison):
+        yield Text(told, style="dim")
     if told := words.in_bins(comparison):
         yield Text(told, style="dim")
     if note := words.one_sided(comparison):

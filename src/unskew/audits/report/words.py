@@ -9,7 +9,8 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from unskew.audits.audit import Audit, Comparison, VariableAudit, kl_removed
 from unskew.core.tally import Reason, by_kind
 
-AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", "missing", "histogram")
+NEVER_SEEN = "never seen"  # heads the column of values that no example has
+AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", NEVER_SEEN, "histogram")
 COMPARISON_COLUMNS = ("variable", "KL", "removed", "TV", "before", "after")
 NUMBERS = {"values", "KL", "TV", "entropy", "removed"}  # columns set to the right
 NAMED_MISSING = 3
@@ -70,7 +71,7 @@ def commonest(variable: VariableAudit, most: int = 3) -> str:
 
 
 def missing(variable: VariableAudit) -> str:
-    """List missing values; a dash where X is not declared and nothing stands out as missing."""
+    """List the values never seen; a dash where X is not declared and none stands out."""
     gone = variable.missing
     if not gone:
         return "none" if variable.declared else NONE
@@ -150,7 +151,7 @@ def audit_row(variable: VariableAudit, most: int = 3) -> dict[str, str]:
         "TV": number(variable.total_variation),
         "entropy": number(variable.entropy),
         "commonest": commonest(variable, most),
-        "missing": missing(variable),
+        NEVER_SEEN: missing(variable),
     }
 
 
@@ -218,6 +219,20 @@ def left(comparison: Comparison) -> str:
     by = " × ".join(shown(name, 60) for name in recipe.homogenize)
     more = ", which does not make it uniform" if recipe.epsilon else ""
     return f"After: homogenized by {by} at ε = {recipe.epsilon:g}{more}. {kl_left(comparison)}"
+
+
+def supports(comparison: Comparison) -> str:
+    """Say over which values the distances are, if one side alone has others; often nothing."""
+    told = []
+    for name, (over_both, _) in comparison.variables.items():
+        before = len(comparison.before.variables[name].counts)
+        after = len(comparison.after.variables[name].counts)
+        if not before == after == len(over_both.counts):
+            values = some(len(over_both.counts), "value")
+            told.append(f"{shown(name, 60)} {values} ({before:,} before, {after:,} after)")
+    if not told:
+        return ""
+    return f"KL and TV are over the values that either side has: {', '.join(told)}."
 
 
 def kl_left(comparison: Comparison) -> str:
