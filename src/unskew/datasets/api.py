@@ -66,6 +66,9 @@ def homogenize(
 
     ``draw(rng)`` returns one example, drawing only from the generator it is given; a built-in
     source may be named instead (``"calculator/dcfg"``), with ``settings`` of its parameters.
+    First, ``draw`` is called up to six times with two equal generators. If it returns different
+    examples, it has a state of its own, and a ``HealthWarning`` says so. The examples of this
+    trial are not returned.
     ``by`` is a function of an example, or a dict of such functions by name, which are homogenized
     jointly. Smaller ``epsilon`` is closer to uniform and dearer: at most 1 + 1/ε draws per kept
     example in expectation. A ``HealthWarning`` tells of values never seen and of a cost above
