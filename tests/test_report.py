@@ -17,6 +17,7 @@ import pytest
 from jinja2 import UndefinedError
 from rich.console import Console
 
+from unskew import audit as measure
 from unskew.audits.audit import Audit, Comparison
 from unskew.audits.records import VariableAudit
 from unskew.audits.report.charts import (
@@ -442,3 +443,12 @@ def test_only_own_files_the_bundle_and_drawings_are_not_escaped() -> None:
     assert set(unescaped) == {"source", "vega", "drawing"}
     assert len(re.findall(r"\|\s*safe\b", "".join(texts))) == len(unescaped)
     assert "autoescape" not in "".join(texts)
+
+
+def test_a_comparison_says_over_which_values_its_distances_are():
+    before = measure([1, 1, 2, 3], by={"x": abs, "same": lambda e: e % 2})
+    after = measure([3, 4, 5], by={"x": abs, "same": lambda e: e % 2})
+    text = str(before.compare(after))
+    said = "KL and TV are over the values that either side has: x 5 values (3 before, 3 after)."
+    assert said in " ".join(text.split())
+    assert "KL and TV are over" not in str(before.compare(before))

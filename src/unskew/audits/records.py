@@ -130,6 +130,6 @@ def in_order(values: Iterable[Hashable]) -> list[Hashable]:
     sortable: list[Any] = [value for value in distinct if value is not None]
     try:
         ordered = sorted(sortable)
-    except TypeError:
+    except Exception:  # values of several kinds, or of a user's own class
         ordered = sorted(sortable, key=lambda value: (type(value).__name__, str(value)))
     return [*ordered, None] if len(ordered) < len(distinct) else ordered

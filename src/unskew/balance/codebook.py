@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError
+from unskew.core.usercode import raised
 from unskew.core.variable import SalientVariable, Values, check_support
 
 if TYPE_CHECKING:
@@ -76,7 +77,13 @@ class Codebook:
         self._low, self._table = low, table
 
     def _code(self, value: Hashable) -> int:
-        code = self._codes.get(value)
+        try:
+            code = self._codes.get(value)
+        except Exception as error:  # the value may be of a user's own class
+            raise UnskewError(
+                f"variable {self.variable.name!r} gave values that cannot be compared "
+                f"({raised(error)}); measure a number, a text or a tuple"
+            ) from error
         if code is not None:
             return code
         if isinstance(value, float) and math.isnan(value):  # each nan would be a new value

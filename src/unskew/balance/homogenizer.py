@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unskew.balance import theory
 from unskew.balance.acceptance import AT_LEAST, accept
 from unskew.balance.codebook import Codebook
-from unskew.balance.histogram import Histogram
+from unskew.balance.histogram import FEWEST, Histogram
 from unskew.core.errors import HealthWarning, UnskewError, check_range
 from unskew.core.recipe import EPSILONS
 from unskew.core.tally import Tally
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from unskew.core.source import Source
     from unskew.core.variable import SalientVariable
 
-FIRST_LOOK = 1_000  # draws before the health of a run is judged
+FIRST_LOOK = 1_000  # draws before the cost of a run is judged
+NEARLY_ALL = 0.9  # share of draws with a value of their own above which nothing is homogenized
 PATIENCE = 1_000_000  # draws in a row without a kept one before an error
 ENDLESS = 2**62
 
@@ -66,7 +67,7 @@ class Homogenizer:
         # Every declared value starts with the smallest count, which is zero.
         self._state[AT_LEAST] = len(self._codebook.values)
         self._drought = 0
-        self._next_look = FIRST_LOOK
+        self._next_look = FEWEST
         self._warned: set[str] = set()
 
     def keep(self, batch: Batch, most: int) -> NDArray[np.bool_]:
@@ -98,6 +99,13 @@ class Homogenizer:
         never = self._never_seen()
         cost = self.drawn / self.kept if self.kept else float("inf")
         messages = []
+        singles = int((self._drawn_values.counts == 1).sum())
+        if self.drawn >= FEWEST and singles >= NEARLY_ALL * self.drawn:
+            messages.append(
+                f"hardly any value of {self.variable.name!r} repeats ({singles:,} of "
+                f"{self.drawn:,} draws have a value of their own), so nearly all draws are kept "
+                "and nothing is homogenized; bin or round it: unskew.bins, unskew.round_to"
+            )
         if self.drawn >= FIRST_LOOK and never:
             messages.append(self._say_never_seen(never))
         if self.drawn >= FIRST_LOOK and cost > self.cost_limit:
@@ -147,7 +155,7 @@ class Homogenizer:
                 "raise epsilon"
             )
         if self.drawn >= self._next_look:
-            self._next_look = 2 * self.drawn
+            self._next_look = 2 * self.drawn if self.drawn >= FIRST_LOOK else FIRST_LOOK
             for warning in self.health().warnings:
                 kind = warning.split(maxsplit=1)[0]
                 if kind not in self._warned:

@@ -17,7 +17,7 @@ from unskew.datasets.part import Part, card_variables
 from unskew.datasets.splits import not_wanted
 
 SPARK_BARS = 16
-COLUMNS = ("values", "KL", "TV", "commonest", "missing")
+COLUMNS = ("values", "KL", "TV", "commonest", "never seen")
 HARDLY = "hardly any value repeats; unskew.bins(…) sorts numbers into bins"
 SIZES = {
     10**3: "n<1K",

@@ -10,7 +10,7 @@ from unskew.audits.report.charts import pooling_note
 from unskew.audits.report.pooling import pooled
 from unskew.audits.report.templates import Data
 
-AUDIT_STATISTICS = ("values", "KL", "TV", "entropy", "missing", "commonest")
+AUDIT_STATISTICS = ("values", "KL", "TV", "entropy", words.NEVER_SEEN, "commonest")
 SPARK_BARS = 32
 LONGEST_TABLE = 2_000  # rows; past this a browser becomes slow and nobody reads on
 
@@ -34,7 +34,7 @@ def variable(before: VariableAudit, after: VariableAudit | None = None) -> Data:
         statistics |= {
             "entropy": words.arrow(before.entropy, after.entropy),
             "values": f"{words.values(before)} → {words.values(after)}",
-            "missing": f"{words.missing(before)} → {words.missing(after)}",
+            words.NEVER_SEEN: f"{words.missing(before)} → {words.missing(after)}",
             "commonest before": words.commonest(before),
             "commonest after": words.commonest(after),
         }

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Pairs: TypeAlias = Mapping[str, Sequence[VariableAudit]]  # each variable before and after
 
-AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", "missing", "histogram")
+NEVER_SEEN = "never seen"  # heads the column of values that no example has
+AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", NEVER_SEEN, "histogram")
 COMPARISON_COLUMNS = ("variable", "KL", "removed", "TV", "before", "after")
 NUMBERS = {"values", "KL", "TV", "entropy", "removed"}  # columns set to the right
 NAMED_MISSING = 3
@@ -77,7 +78,7 @@ def commonest(variable: VariableAudit, most: int = 3) -> str:
 
 
 def missing(variable: VariableAudit) -> str:
-    """List missing values; a dash if X is not declared and no value is clearly missing."""
+    """List the values never seen; a dash if X is not declared and no value is clearly missing."""
     gone = variable.missing
     if not gone:
         return "none" if variable.declared else NONE
@@ -176,7 +177,7 @@ def row(
             "TV": number(before.total_variation),
             "entropy": number(before.entropy),
             "commonest": commonest(before, most),
-            "missing": missing(before),
+            NEVER_SEEN: missing(before),
         }
     return name | {
         "KL": arrow(before.kl, after.kl),
@@ -240,10 +241,23 @@ def left(recipe: Recipe | None, variables: Pairs) -> str:
     return f"After: homogenized by {by} at ε = {recipe.epsilon:g}{more}. {kl_left}"
 
 
+def supports(variables: Pairs) -> str:
+    """Say over which values the distances are, if one side alone has others; often nothing."""
+    sizes = []
+    for name, (before, after) in variables.items():
+        seen = [sum(count > 0 for count in side.counts.values()) for side in (before, after)]
+        if not before.declared and set(seen) != {len(before.counts)}:
+            values = some(len(before.counts), "value")
+            sizes.append(f"{shown(name, 60)} {values} ({seen[0]:,} before, {seen[1]:,} after)")
+    if not sizes:
+        return ""
+    return f"KL and TV are over the values that either side has: {', '.join(sizes)}."
+
+
 def notes(report: Report) -> list[str]:
     """Return notes about bins, dropped examples, and variables that are not shown."""
     if len(report.sides) == 2:
-        lines = [in_bins(report), _not_compared(report)]
+        lines = [supports(report.variables), in_bins(report), _not_compared(report)]
     else:
         [side] = report.sides.values()
         lines = [*dropped_details(side.dropped), in_bins(report), *_not_measured(side)]
