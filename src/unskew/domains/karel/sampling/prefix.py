@@ -99,9 +99,11 @@ def _change(cell: Ints, change: int) -> None:
 @compiled_inner
 def _is_possible(prefix: Ints) -> bool:
     """Return whether the cells fit into the largest world, and can hold the needed markers."""
-    if prefix[FORWARD_HIGH] - prefix[FORWARD_LOW] >= SIDE:
-        return False
-    if prefix[RIGHT_HIGH] - prefix[RIGHT_LOW] >= SIDE:
+    ahead, aside = (
+        prefix[FORWARD_HIGH] - prefix[FORWARD_LOW],
+        prefix[RIGHT_HIGH] - prefix[RIGHT_LOW],
+    )
+    if max(ahead, aside) >= SIDE:
         return False
     for i in range(prefix[GOES_THROUGH]):
         at = FIRST + FIELDS * i
