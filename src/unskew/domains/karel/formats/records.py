@@ -18,6 +18,7 @@ import numpy as np
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
+from unskew.domains.karel import world as w
 from unskew.domains.karel.examples import (
     INPUTS,
     OUTPUTS,
@@ -34,11 +35,6 @@ from unskew.domains.karel.language.syntax import Program, parse_tokens, to_token
 from unskew.domains.karel.running.interpreter import Status
 from unskew.domains.karel.running.trace import executed
 from unskew.domains.karel.world import (
-    OUTLINE,
-    SIDE,
-    TENSOR_SHAPE,
-    WALL,
-    WALL_CHANNEL,
     World,
     are_worlds,
     from_bytes,
@@ -57,7 +53,7 @@ PAIR_KEYS = (
     "outgrid_json",
     "outgrid_tensor",
 )
-_FRAME = SIDE + 2  # a side of the tensor
+_FRAME = w.SIDE + 2  # a side of the tensor
 _PART = 4096  # programs compiled at once: compiled programs are larger than their rows of tokens
 
 
@@ -199,12 +195,12 @@ def _tensor_indices(world: World) -> list[int]:
     markers, walls = [], []
     for r in range(height - 1, -1, -1):
         for c, value in enumerate(grid[r].tolist()):
-            if value == WALL:
-                walls.append((WALL_CHANNEL, r + 1, c + 1))
+            if value == w.WALL:
+                walls.append((w.WALL_CHANNEL, r + 1, c + 1))
             elif value:
-                markers.append((OUTLINE + value, r + 1, c + 1))
-    rows = [(OUTLINE, r, c) for r in (0, height + 1) for c in range(width + 2)]
-    columns = [(OUTLINE, r, c) for c in (0, width + 1) for r in range(1, height + 1)]
+                markers.append((w.OUTLINE + value, r + 1, c + 1))
+    rows = [(w.OUTLINE, r, c) for r in (0, height + 1) for c in range(width + 2)]
+    columns = [(w.OUTLINE, r, c) for c in (0, width + 1) for r in range(1, height + 1)]
     ones = [(facing, row + 1, column + 1), *markers, *walls, *rows, *columns]
     return [(channel * _FRAME + r) * _FRAME + c for channel, r, c in ones]
 
@@ -284,10 +280,10 @@ def _read_tensor(text: Any, where: str) -> set[int]:
     except (AttributeError, ValueError) as error:
         raise UnskewError(f"{where}: its tensor is no text of index:1.0 …; write it so") from error
     if not set(values.values()) <= {0.0, 1.0} or not set(values) <= set(
-        range(int(np.prod(TENSOR_SHAPE)))
+        range(int(np.prod(w.TENSOR_SHAPE)))
     ):
         raise UnskewError(
-            f"{where}: its tensor holds more than zeros and ones of a {TENSOR_SHAPE} tensor"
+            f"{where}: its tensor holds more than zeros and ones of a {w.TENSOR_SHAPE} tensor"
         )
     return {index for index, value in values.items() if value}
 
