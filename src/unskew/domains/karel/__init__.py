@@ -1,4 +1,4 @@
-"""Karel (sections 4 and 5, appendix A): a robot in a grid, its programs, its worlds."""
+"""The domain Karel (sections 4 and 5, appendix A): programs for a robot in a grid world."""
 
 from unskew.core.domain import Catalog, Domain, Formats, Views
 from unskew.domains.karel import examples, recipes, sources

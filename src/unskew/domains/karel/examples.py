@@ -78,7 +78,7 @@ def example_pairs(example: Mapping[str, Any]) -> tuple[Bytes, Bytes]:
 
 
 def check_pairs(befores: Bytes, afters: Bytes) -> None:
-    """Refuse worlds that are not as many before as after."""
+    """Refuse unequal numbers of worlds before and after."""
     if len(befores) != len(afters):
         raise UnskewError(
             f"the example has {len(befores)} inputs and {len(afters)} outputs; give pairs"
