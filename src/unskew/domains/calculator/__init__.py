@@ -1,4 +1,4 @@
-"""The Calculator (section 6): expressions over digits with + − *, their value modulo 10."""
+"""The domain Calculator (section 6): expressions over digits with + − *, and their values."""
 
 from unskew.core.domain import Domain
 from unskew.domains.calculator import sources

@@ -57,11 +57,10 @@ def evaluate(expression: str | Tree) -> int:
 
 
 def to_text(tree: Tree) -> str:
-    """Print with no redundant parentheses.
+    """Print a tree without redundant parentheses.
 
-    They stand only where leaving them out would change the value: around a + or − under a *,
-    or on the right of a −. Addition and multiplication are associative, so nothing else
-    needs them.
+    The value needs parentheses only around a + or − under a *, or on the right of a −. Addition
+    and multiplication are associative, so no other place needs them.
     """
     pieces: list[str] = []
     todo: list[tuple[Tree | str, bool]] = [(tree, False)]
@@ -108,23 +107,22 @@ def _reduce(operands: list[Tree], operators: list[str], precedence: int) -> None
 
 def _postfix(tree: Tree) -> list[int | str]:
     """List the nodes so that operands stand before their operator."""
-    found: list[int | str] = []
+    nodes: list[int | str] = []
     todo: list[Tree] = [tree]
     while todo:
         node = todo.pop()
         if isinstance(node, int):
-            found.append(node)
+            nodes.append(node)
         else:
-            found.append(node[0])
+            nodes.append(node[0])
             todo.extend(node[1:])
-    # Each operator stands before its right operand and that before its left one: turn it round.
-    return found[::-1]
+    return nodes[::-1]  # the loop lists each operator before its right operand, then its left one
 
 
 def _unexpected(text: str, position: int, wants_operand: bool) -> UnskewError:
-    found = repr(text[position]) if position < len(text) else "the end"
+    actual = repr(text[position]) if position < len(text) else "the end"
     wanted = "a digit or '('" if wants_operand else "an operator, ')' or the end"
     shown = text if len(text) <= 40 else text[:37] + "..."
     return UnskewError(
-        f"expression {shown!r} has {found} at column {position + 1}; expected {wanted}"
+        f"expression {shown!r} has {actual} at column {position + 1}; expected {wanted}"
     )

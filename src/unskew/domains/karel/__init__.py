@@ -1,4 +1,4 @@
-"""Karel (sections 4 and 5, appendix A): a robot in a grid, its programs, its worlds."""
+"""The domain Karel (sections 4 and 5, appendix A): programs for a robot in a grid world."""
 
 from unskew.core.domain import Catalog, Domain, Formats, Views
 from unskew.domains.karel import examples, recipes, sources
@@ -7,7 +7,6 @@ from unskew.domains.karel.formats import draw as drawing
 from unskew.domains.karel.formats import problems, records
 from unskew.domains.karel.formats import show as showing
 from unskew.domains.karel.language.syntax import parse, to_readable, to_tokens
-from unskew.domains.karel.running import trace as tracing
 from unskew.domains.karel.running.interpreter import Runs, Status, run
 from unskew.domains.karel.world import from_picture, to_picture
 
@@ -34,7 +33,7 @@ DOMAIN = Domain(
     show=showing.show,
     check=examples.check,
     key=examples.PROGRAM,
-    recheck=tracing.replays,
+    recheck=examples.recheck,
     main=salient.MAIN,
     formats=Formats(
         read_row=records.read_row,

@@ -1,7 +1,7 @@
-"""Karel examples as rows: a program, its input worlds and what it makes of them.
+"""Karel examples as rows: a program, its input worlds, and the worlds that it makes of them.
 
-Columns: `program`, the dataset's tokens as text; `inputs` and `outputs`, k packed worlds of 260
-bytes each, end to end. The first worlds are shown to a model, the last one is held out.
+Columns: `program` has the dataset's tokens as text; `inputs` and `outputs` have k packed worlds of
+260 bytes each, end to end. The first worlds are shown to a model, the last one is held out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from unskew.core.errors import RowError, UnskewError
 from unskew.domains.karel.language import rows as texts
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import FINE, compile_programs
-from unskew.domains.karel.running.interpreter import run
+from unskew.domains.karel.language.syntax import parse_tokens
+from unskew.domains.karel.running.interpreter import Status, run
+from unskew.domains.karel.running.trace import executed
 from unskew.domains.karel.world import BYTES, from_bytes
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def example_pairs(example: Mapping[str, Any]) -> tuple[Bytes, Bytes]:
 
 
 def check_pairs(befores: Bytes, afters: Bytes) -> None:
-    """Refuse worlds that are not as many before as after."""
+    """Refuse unequal numbers of worlds before and after."""
     if len(befores) != len(afters):
         raise UnskewError(
             f"the example has {len(befores)} inputs and {len(afters)} outputs; give pairs"
@@ -131,6 +133,19 @@ def check(batch: Batch) -> Flags:
     same = (ran.worlds == after).all(axis=1) & (ran.status == 0)
     right[owners[runnable][~same]] = False
     return right
+
+
+def recheck(example: Mapping[str, Any]) -> bool:
+    """Return whether the program makes each output of its input, run tick by tick."""
+    program = parse_tokens(example[PROGRAM])
+    inputs, outputs = (
+        np.frombuffer(example[name], np.uint8).reshape(-1, BYTES) for name in (INPUTS, OUTPUTS)
+    )
+    runs = (executed(program, before) for before in inputs)
+    return len(inputs) == len(outputs) and all(
+        status == Status.OK and np.array_equal(world, after)
+        for (_, world, status), after in zip(runs, outputs, strict=True)
+    )
 
 
 def _column(batch: Batch, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""What is counted in programs and worlds, compiled: the numbers behind the salient variables."""
+"""Counts in programs and worlds, compiled: the numbers behind the salient variables."""
 
 from __future__ import annotations
 

@@ -27,14 +27,14 @@ def problem_table() -> Batch:
     """The real-world problems (section 5.2) as examples of one to four pairs."""
     import pyarrow as pa
 
-    found = problems().values()
-    rows = [problem.program for problem in found if problem.program is not None]
+    shipped = problems().values()
+    rows = [problem.program for problem in shipped if problem.program is not None]
     return Batch(
         {
             PROGRAM: program_column(t.stacked(rows)),
-            INPUTS: pa.array([problem.inputs.tobytes() for problem in found], pa.binary()),
-            OUTPUTS: pa.array([problem.outputs.tobytes() for problem in found], pa.binary()),
-            "name": pa.array([problem.name for problem in found]),
+            INPUTS: pa.array([problem.inputs.tobytes() for problem in shipped], pa.binary()),
+            OUTPUTS: pa.array([problem.outputs.tobytes() for problem in shipped], pa.binary()),
+            "name": pa.array([problem.name for problem in shipped]),
         }
     )
 
@@ -47,7 +47,7 @@ def action_table() -> Batch:
 
 
 def _distinct(length: int) -> Bytes:
-    """Return all programs of so many actions, or 500 of them."""
+    """Return all programs of ``length`` actions, or 500 of them."""
     if 5**length <= ACTION_PROGRAMS:
         choices = product(range(t.FIRST_ACTION, t.FIRST_ACTION + 5), repeat=length)
         return np.array([[t.DEF, t.RUN, t.OPEN_RUN, *c, t.CLOSE_RUN] for c in choices], np.uint8)
@@ -57,12 +57,12 @@ def _distinct(length: int) -> Bytes:
 
 
 def _recipes() -> dict[str, Recipe]:
-    made = {
+    recipes = {
         f"msr-{split}": Recipe("karel/msr", rows, seed=seed, shard_size=SHARD)
         for seed, (split, rows) in enumerate(ORIGINAL_ROWS.items())
     }
-    for split, seed in (("train", 5), ("test", 0)):  # no draw is in both
-        made[f"uniform-{split}"] = Recipe(
+    for split, seed in (("train", 5), ("test", 0)):  # so the two sets share no draw
+        recipes[f"uniform-{split}"] = Recipe(
             "karel/uniform",
             ORIGINAL_ROWS[split],
             seed=seed,
@@ -70,29 +70,29 @@ def _recipes() -> dict[str, Recipe]:
             shard_size=SHARD,
         )
     for (r_wall, r_marker), counts in product(NARROW, "GUA"):
-        made[f"narrow-{r_wall}-{r_marker}-{counts}"] = Recipe(
+        recipes[f"narrow-{r_wall}-{r_marker}-{counts}"] = Recipe(
             "karel/narrow",
             ORIGINAL_ROWS["test"],
             {"r_wall": r_wall, "r_marker": r_marker, "counts": counts},
             given="karel/msr-test",
         )
     for pair in ("while-in-while", "while-in-if"):
-        made[pair] = Recipe("karel/msr", NESTED_ROWS, {"nested": pair}, seed=3)
-        made[f"{pair}-covered"] = Recipe(  # the same programs; ours, to see whether they were shown
+        recipes[pair] = Recipe("karel/msr", NESTED_ROWS, {"nested": pair}, seed=3)
+        recipes[f"{pair}-covered"] = Recipe(  # ours: every branch is shown
             "karel/msr", NESTED_ROWS, {"branches": "all"}, seed=3, given=f"karel/{pair}"
         )
     rows = SPECIFICATIONS * sum(min(5**length, ACTION_PROGRAMS) for length in ACTION_LENGTHS)
-    made["actions-test"] = Recipe(
+    recipes["actions-test"] = Recipe(
         "karel/actions", rows, {"pairs": 5}, given="karel/action-programs"
     )
-    made["actions-train"] = Recipe(
+    recipes["actions-train"] = Recipe(
         "karel/actions",
         AUGMENTED_LENGTHS * AUGMENTED_ROWS,
         {"max_length": AUGMENTED_LENGTHS},
         seed=4,
         shard_size=AUGMENTED_LENGTHS * 800,
     )
-    return made
+    return recipes
 
 
 TABLES = {"problems": problem_table, "action-programs": action_table}

@@ -157,13 +157,13 @@ def _source(programs: Programs, find: FindWorlds, tries: int) -> Source:
         in_vain = 0
         while len(wanted):
             rows = programs(rng, wanted)
-            found = find(rng, compile_programs(rows))
-            drawn = [rows, found.inputs, found.outputs]
+            pairs = find(rng, compile_programs(rows))
+            drawn = [rows, pairs.inputs, pairs.outputs]
             columns = columns or drawn
             for column, values in zip(columns, drawn, strict=True):
                 column[wanted] = values
-            missing = found.status != p.MADE
-            dropped += _reasons(rows[missing], found.status[missing], tries)
+            missing = pairs.status != p.MADE
+            dropped += _reasons(rows[missing], pairs.status[missing], tries)
             in_vain = in_vain + len(wanted) if missing.all() else 0
             if in_vain >= PATIENCE:
                 raise UnskewError(
@@ -187,10 +187,10 @@ def _derive(
     if code.status.any():
         bad = int(np.flatnonzero(code.status)[0])
         raise RowError(bad, "this is no program; leave it out")
-    found = find(rng, code)
-    good = found.status == p.MADE
-    dropped = _reasons(rows[~good], found.status[~good], tries)
-    return make_batch(rows[good], found.inputs[good], found.outputs[good]), dropped
+    pairs = find(rng, code)
+    good = pairs.status == p.MADE
+    dropped = _reasons(rows[~good], pairs.status[~good], tries)
+    return make_batch(rows[good], pairs.inputs[good], pairs.outputs[good]), dropped
 
 
 def action_programs(rng: np.random.Generator, lengths: Ints) -> Bytes:

@@ -26,7 +26,7 @@ from unskew.domains.karel.world import SIDE, SMALLEST
 
 SIDES = range(SMALLEST, SIDE + 1)
 TENTHS = (0.0, *(tenth / 10 for tenth in range(1, 11)))
-_BINS = "0, then up to 0.1, up to 0.2, …"
+_BINS, _FIRST = "0, then up to 0.1, up to 0.2, …", " (of an example's first input)"
 LONGEST = 65  # the longest original program; longer ones count as this
 
 
@@ -58,33 +58,36 @@ def _added(batch: Batch) -> Ints:
     return np.add.reduceat(facts, np.cumsum(numbers) - numbers) if len(numbers) else facts
 
 
+Facts = Callable[[Batch], Ints]
 Measure = Callable[[Ints], Values]
 
 
-def _of_program(name: str, doc: str, measure: Measure, support: Iterable[float]) -> SalientVariable:
-    return SalientVariable(name, lambda b: measure(_program_facts(b)), tuple(support), doc)
+def _variable(
+    name: str, doc: str, facts: Facts, measure: int | Measure, support: Iterable[float]
+) -> SalientVariable:
+    """Return the variable that is one of the facts, or is measured on all of them."""
+    if isinstance(measure, int):
+        fact = measure
+        return SalientVariable(name, lambda batch: facts(batch)[:, fact], tuple(support), doc)
+    return SalientVariable(name, lambda batch: measure(facts(batch)), tuple(support), doc)
 
 
-def _of_world(name: str, doc: str, measure: Measure, support: Iterable[float]) -> SalientVariable:
-    doc = f"{doc} (of an example's first input)"
-    return SalientVariable(name, lambda b: measure(_world_facts(b)), tuple(support), doc)
+def _of_program(name: str, doc: str, fact: int, support: range) -> SalientVariable:
+    """Return the variable of a count; larger counts than the support has are its largest."""
+    return _variable(
+        name, doc, _program_facts, lambda f: np.minimum(f[:, fact], support[-1]), support
+    )
 
 
-def _of_set(name: str, doc: str, measure: Measure, support: Iterable[float]) -> SalientVariable:
-    return SalientVariable(name, lambda b: measure(_set_facts(b)), tuple(support), doc)
+def _of_world(name: str, doc: str, fact: int, support: Iterable[float]) -> SalientVariable:
+    return _variable(name, doc + _FIRST, _world_facts, fact, support)
 
 
-def _fact(fact: int) -> Measure:
-    return lambda facts: facts[:, fact]
-
-
-def _clipped(fact: int, most: int) -> Measure:
-    return lambda facts: np.minimum(facts[:, fact], most)
-
-
-def _share(part: int, whole: int) -> Measure:
-    """Return the measure of a share, rounded up to tenths, so that 0 means nothing at all."""
-    return lambda facts: -(-10 * facts[:, part] // np.maximum(facts[:, whole], 1)) / 10
+def _ratio(name: str, doc: str, facts: Facts, part: int, whole: int = m.AREA) -> SalientVariable:
+    """Return the variable of a share, rounded up to tenths, so that 0 means nothing at all."""
+    return _variable(
+        name, doc, facts, lambda f: -(-10 * f[:, part] // np.maximum(f[:, whole], 1)) / 10, TENTHS
+    )
 
 
 def _nested(batch: Batch) -> Values:
@@ -104,7 +107,8 @@ def _names(bits: int) -> str:
 def _pair(inner: str, outer: str) -> SalientVariable:
     bit = m.pair_bit(inner, outer)
     doc = f"whether {inner} stands directly inside {outer}"
-    return _of_program(f"{inner}-in-{outer}", doc, lambda f: f[:, m.INSIDE] >> bit & 1, (0, 1))
+    name = f"{inner}-in-{outer}"
+    return _variable(name, doc, _program_facts, lambda f: f[:, m.INSIDE] >> bit & 1, (0, 1))
 
 
 def _mean_cells(batch: Batch) -> Values:
@@ -113,51 +117,38 @@ def _mean_cells(batch: Batch) -> Values:
 
 
 PROGRAM = (
-    _of_program(
-        "size", f"tokens, at most {LONGEST}", _clipped(m.SIZE, LONGEST), range(5, LONGEST + 1)
-    ),
-    _of_program("actions", "actions, at most 20", _clipped(m.ACTIONS, 20), range(1, 21)),
-    _of_program("moves", "moves, at most 10", _clipped(m.MOVES, 10), range(11)),
-    _of_program(
-        "marker_actions", "pickMarker and putMarker, at most 10", _clipped(m.MARKS, 10), range(11)
-    ),
-    _of_program("control_flow", "constructs, at most 7", _clipped(m.CONSTRUCTS, 7), range(8)),
-    _of_program(
+    _of_program("size", f"tokens, at most {LONGEST}", m.SIZE, range(5, LONGEST + 1)),
+    _of_program("actions", "actions, at most 20", m.ACTIONS, range(1, 21)),
+    _of_program("moves", "moves, at most 10", m.MOVES, range(11)),
+    _of_program("marker_actions", "pickMarker and putMarker, at most 10", m.MARKS, range(11)),
+    _of_program("control_flow", "constructs, at most 7", m.CONSTRUCTS, range(8)),
+    _ratio(
         "control_share",
         f"share of the statements that are constructs ({_BINS})",
-        _share(m.CONSTRUCTS, m.STATEMENTS),
-        TENTHS,
+        *(_program_facts, m.CONSTRUCTS, m.STATEMENTS),
     ),
-    _of_program("nesting", "depth of constructs, at most 5", _clipped(m.NESTING, 5), range(6)),
+    _of_program("nesting", "depth of constructs, at most 5", m.NESTING, range(6)),
     SalientVariable("inside", _nested, None, "which constructs stand directly inside which"),
 )
 PAIRS = tuple(_pair(inner, outer) for outer, inner in product(m.KINDS, m.KINDS))
+_MARKED = f"share of the cells that hold markers ({_BINS})"
+_WALLS = f"share of the cells that are walls ({_BINS})"
 WORLD = (
-    _of_world("height", "rows", _fact(m.ROWS), SIDES),
-    _of_world("width", "columns", _fact(m.COLUMNS), SIDES),
-    _of_world("grid_size", "cells", _fact(m.AREA), sorted({h * w for h in SIDES for w in SIDES})),
-    _of_world(
-        "marker_ratio",
-        f"share of the cells that hold markers ({_BINS})",
-        _share(m.MARKED, m.AREA),
-        TENTHS,
-    ),
-    _of_world(
-        "wall_ratio",
-        f"share of the cells that are walls ({_BINS})",
-        _share(m.WALLS, m.AREA),
-        TENTHS,
-    ),
+    _of_world("height", "rows", m.ROWS, SIDES),
+    _of_world("width", "columns", m.COLUMNS, SIDES),
+    _of_world("grid_size", "cells", m.AREA, sorted({h * w for h in SIDES for w in SIDES})),
+    _ratio("marker_ratio", _MARKED + _FIRST, _world_facts, m.MARKED),
+    _ratio("wall_ratio", _WALLS + _FIRST, _world_facts, m.WALLS),
     _of_world(
         "marker_count",
         "markers of the first cell from the bottom left that holds any, 0 where none does",
-        _fact(m.COUNT),
-        range(10),
+        *(m.COUNT, range(10)),
     ),
     SalientVariable(
-        "grids", lambda b: world_numbers(b, INPUTS), None, "input worlds of an example"
+        "grids", lambda batch: world_numbers(batch, INPUTS), None, "input worlds of an example"
     ),
 )
+_ALL = ("of the cells", "of the cells of all inputs")
 SET = (
     SalientVariable(
         "all_grid_size",
@@ -165,21 +156,12 @@ SET = (
         tuple(range(16, SIDE * SIDE + 1, 16)),
         "mean cells of all inputs of an example, rounded up to sixteens",
     ),
-    _of_set(
-        "all_marker_ratio",
-        f"share of the cells of all inputs that hold markers ({_BINS})",
-        _share(m.MARKED, m.AREA),
-        TENTHS,
-    ),
-    _of_set(
-        "all_wall_ratio",
-        f"share of the cells of all inputs that are walls ({_BINS})",
-        _share(m.WALLS, m.AREA),
-        TENTHS,
-    ),
-    _of_set(
+    _ratio("all_marker_ratio", _MARKED.replace(*_ALL), _set_facts, m.MARKED),
+    _ratio("all_wall_ratio", _WALLS.replace(*_ALL), _set_facts, m.WALLS),
+    _variable(
         "all_marker_count",
         "mean markers of the cells of all inputs that hold any, rounded, 0 where none does",
+        _set_facts,
         lambda f: (2 * f[:, m.MARKERS] + f[:, m.MARKED]) // np.maximum(2 * f[:, m.MARKED], 1),
         range(10),
     ),

@@ -192,16 +192,14 @@ def to_json(world: World) -> dict[str, Any]:
     """Return a world as the JSON of the original dataset."""
     r, c, facing = hero_of(world)
     grid = grid_of(world)
-    cells = [(int(row), int(column)) for row, column in np.argwhere(grid)]
+    cells = [(int(row), int(column), int(grid[row, column])) for row, column in np.argwhere(grid)]
     cells.sort(key=lambda cell: (-cell[0], cell[1]))  # the dataset goes from the top row down
-    walls = [cell for cell in cells if grid[cell] == WALL]
-    marked = [cell for cell in cells if grid[cell] != WALL]
     return {
-        "blocked": " ".join(f"{row}:{column}" for row, column in walls),
+        "blocked": " ".join(f"{row}:{column}" for row, column, n in cells if n == WALL),
         "cols": int(world[WIDTH]),
         "crashed": False,
         "hero": f"{r}:{c}:{DIRECTIONS[facing]}",
-        "markers": " ".join(f"{row}:{column}:{grid[row, column]}" for row, column in marked),
+        "markers": " ".join(f"{row}:{column}:{n}" for row, column, n in cells if n != WALL),
         "rows": int(world[HEIGHT]),
     }
 
@@ -213,10 +211,9 @@ def from_json(data: Mapping[str, Any]) -> World:
         if direction not in DIRECTIONS:
             raise ValueError(f"Karel faces {direction!r}, not {', '.join(DIRECTIONS)}")
         hero = (int(r), int(c), DIRECTIONS.index(direction))
-        walls = [_cell(text) for text in data["blocked"].split()]
+        walls = [(row, column) for row, column in _numbers(data["blocked"])]
         markers = {}
-        for text in data["markers"].split():
-            row, column, count = map(int, text.split(":"))
+        for row, column, count in _numbers(data["markers"]):
             if (row, column) in markers:
                 raise ValueError(f"two counts of markers for cell {row}:{column}")
             markers[row, column] = count
@@ -278,7 +275,7 @@ def from_tensor(tensor: NDArray[Any]) -> World:
 
 
 def _refuse_cells(tensor: NDArray[Any], wrong: Flags, why: str) -> None:
-    """Name the first cell of a tensor that is wrong, if there is one."""
+    """Refuse a tensor with wrong cells; name the first of them."""
     if wrong.any():
         channel, row, column = np.argwhere(wrong)[0].tolist()
         raise UnskewError(
@@ -287,9 +284,9 @@ def _refuse_cells(tensor: NDArray[Any], wrong: Flags, why: str) -> None:
         )
 
 
-def _cell(text: str) -> tuple[int, int]:
-    row, column = text.split(":")
-    return int(row), int(column)
+def _numbers(text: str) -> list[list[int]]:
+    """Read words of numbers with colons between them."""
+    return [[int(number) for number in word.split(":")] for word in text.split()]
 
 
 def _check_inside(what: str, r: int, c: int, height: int, width: int) -> None:

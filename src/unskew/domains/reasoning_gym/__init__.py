@@ -1,4 +1,4 @@
-"""Tasks of the library reasoning-gym as sources, with seeds that are spawned, not added."""
+"""The domain reasoning-gym: the tasks of this library as sources."""
 
 from unskew.core.domain import Domain, Formats
 from unskew.domains.reasoning_gym import examples

@@ -1,1 +1,1 @@
-"""Karel examples as text, records, problems and pictures."""
+"""Reads and writes Karel examples: text, records, problems and pictures."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
+from unskew.domains.karel import world as w
 from unskew.domains.karel.examples import (
     INPUTS,
     OUTPUTS,
@@ -33,31 +34,14 @@ from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.language.syntax import Program, parse_tokens, to_tokens
 from unskew.domains.karel.running.interpreter import Status
 from unskew.domains.karel.running.trace import executed
-from unskew.domains.karel.world import (
-    OUTLINE,
-    SIDE,
-    TENSOR_SHAPE,
-    WALL,
-    WALL_CHANNEL,
-    World,
-    are_worlds,
-    from_bytes,
-    from_json,
-    grid_of,
-    hero_of,
-    to_json,
-)
+from unskew.domains.karel.world import World
 
 RECORD_KEYS = ("examples", "guid", "program_json", "program_tokens")
 PAIR_KEYS = (
-    "actions",
-    "example_index",
-    "inpgrid_json",
-    "inpgrid_tensor",
-    "outgrid_json",
-    "outgrid_tensor",
+    *("actions", "example_index"),
+    *("inpgrid_json", "inpgrid_tensor", "outgrid_json", "outgrid_tensor"),
 )
-_FRAME = SIDE + 2  # a side of the tensor
+_FRAME = w.SIDE + 2  # a side of the tensor
 _PART = 4096  # programs compiled at once: compiled programs are larger than their rows of tokens
 
 
@@ -82,7 +66,7 @@ def read_row(row: Mapping[str, Any]) -> dict[str, Any] | None:
         if value is None:
             raise UnskewError(f"it has no {name}; leave it out")
         if isinstance(value, bytes):
-            worlds[name] = from_bytes(value)
+            worlds[name] = w.from_bytes(value)
         elif isinstance(value, list) and value and all(map(_is_grid, value)):
             grids = enumerate(value, start=1)
             worlds[name] = np.stack([_grid(grid, f"{name} {number}") for number, grid in grids])
@@ -112,7 +96,7 @@ def are_examples(batch: Batch) -> bool:
     return (
         pairs
         and not any(compile_programs(part).status.any() for part in parts)
-        and all(are_worlds(packed).all() for packed in worlds)
+        and all(w.are_worlds(packed).all() for packed in worlds)
     )
 
 
@@ -121,7 +105,7 @@ def write_row(example: Mapping[str, Any]) -> dict[str, Any]:
     row = dict(example)
     for name in (INPUTS, OUTPUTS):
         if name in row:
-            row[name] = [to_json(world) for world in from_bytes(row[name])]
+            row[name] = [w.to_json(world) for world in w.from_bytes(row[name])]
     return row
 
 
@@ -161,19 +145,12 @@ def from_record(record: Mapping[str, Any]) -> dict[str, Any]:
 def to_record(example: Mapping[str, Any], guid: str) -> dict[str, Any]:
     """Return an example as a record of the original dataset, with this ``guid``."""
     program = parse_tokens(example[PROGRAM])
-    pairs = [
-        {
-            "actions": _replayed(program, before, after, f"example {number}"),
-            "example_index": number,
-            "inpgrid_json": to_json(before),
-            "inpgrid_tensor": tensor_text(before),
-            "outgrid_json": to_json(after),
-            "outgrid_tensor": tensor_text(after),
-        }
-        for number, (before, after) in enumerate(zip(*example_pairs(example), strict=True))
-    ]
-    texts = t.to_texts(program)
-    values = (pairs, guid, program_json(program), texts)
+    pairs = []
+    for number, (before, after) in enumerate(zip(*example_pairs(example), strict=True)):
+        actions = _replayed(program, before, after, f"example {number}")
+        grids = [form(world) for world in (before, after) for form in (w.to_json, tensor_text)]
+        pairs.append(dict(zip(PAIR_KEYS, (actions, number, *grids), strict=True)))
+    values = (pairs, guid, program_json(program), t.to_texts(program))
     return dict(zip(RECORD_KEYS, values, strict=True))
 
 
@@ -193,18 +170,18 @@ def tensor_text(world: World) -> str:
 
 
 def _tensor_indices(world: World) -> list[int]:
-    row, column, facing = hero_of(world)
-    grid = grid_of(world)
+    row, column, facing = w.hero_of(world)
+    grid = w.grid_of(world)
     height, width = grid.shape
     markers, walls = [], []
     for r in range(height - 1, -1, -1):
         for c, value in enumerate(grid[r].tolist()):
-            if value == WALL:
-                walls.append((WALL_CHANNEL, r + 1, c + 1))
+            if value == w.WALL:
+                walls.append((w.WALL_CHANNEL, r + 1, c + 1))
             elif value:
-                markers.append((OUTLINE + value, r + 1, c + 1))
-    rows = [(OUTLINE, r, c) for r in (0, height + 1) for c in range(width + 2)]
-    columns = [(OUTLINE, r, c) for c in (0, width + 1) for r in range(1, height + 1)]
+                markers.append((w.OUTLINE + value, r + 1, c + 1))
+    rows = [(w.OUTLINE, r, c) for r in (0, height + 1) for c in range(width + 2)]
+    columns = [(w.OUTLINE, r, c) for c in (0, width + 1) for r in range(1, height + 1)]
     ones = [(facing, row + 1, column + 1), *markers, *walls, *rows, *columns]
     return [(channel * _FRAME + r) * _FRAME + c for channel, r, c in ones]
 
@@ -271,7 +248,7 @@ def _grid(grid: Any, where: str) -> World:
         raise UnskewError(f"{where} is {type(grid).__name__}; give the JSON of a grid")
     _need(grid, ("crashed",), where)
     try:
-        return from_json(grid)
+        return w.from_json(grid)
     except UnskewError as error:
         raise UnskewError(f"{where}: {error}") from error
 
@@ -283,11 +260,10 @@ def _read_tensor(text: Any, where: str) -> set[int]:
         values = {int(index): float(value) for index, value in entries}
     except (AttributeError, ValueError) as error:
         raise UnskewError(f"{where}: its tensor is no text of index:1.0 …; write it so") from error
-    if not set(values.values()) <= {0.0, 1.0} or not set(values) <= set(
-        range(int(np.prod(TENSOR_SHAPE)))
-    ):
+    cells = range(int(np.prod(w.TENSOR_SHAPE)))
+    if not set(values.values()) <= {0.0, 1.0} or not all(index in cells for index in values):
         raise UnskewError(
-            f"{where}: its tensor holds more than zeros and ones of a {TENSOR_SHAPE} tensor"
+            f"{where}: its tensor holds more than zeros and ones of a {w.TENSOR_SHAPE} tensor"
         )
     return {index for index, value in values.items() if value}
 

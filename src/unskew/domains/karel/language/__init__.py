@@ -1,1 +1,1 @@
-"""Karel programs: tokens, syntax, rows of numbers, and compiling them."""
+"""Karel programs as text and as numbers: tokens, syntax, rows of token ids, compiled code."""

@@ -155,9 +155,9 @@ def _open_test(compiling: Compiling) -> bool:
     token = program[now[AT]]
     condition, after = _condition(program, now[AT] + 1)
     opens = t.OPEN_WHILE if token == t.WHILE else t.OPEN_IF
-    if now[TESTS] == MAX_TESTS or condition < 0 or after >= len(program):
+    if now[TESTS] == MAX_TESTS or condition < 0:
         return False
-    if program[after] != opens:
+    if after >= len(program) or program[after] != opens:
         return False
     size = now[SIZE]
     code[size] = TEST | (condition << DETAIL) | (now[TESTS] << NUMBER) | ((size + 1) << NEXT)
@@ -173,13 +173,12 @@ def _open_test(compiling: Compiling) -> bool:
 def _open_repeat(compiling: Compiling) -> bool:
     """Read REPEAT up to its opening bracket."""
     program, code, stack, now = compiling
-    at, size = now[AT], now[SIZE]
+    at, size, counter = now[AT], now[SIZE], now[COUNTERS]
     if at + 2 >= len(program) or program[at + 2] != t.OPEN_REPEAT:
         return False
     count = np.int64(program[at + 1]) - t.FIRST_COUNT
     if not 0 <= count <= t.MAX_REPEAT:
         return False
-    counter = now[COUNTERS]
     code[size] = SET | (counter << NUMBER) | (count << COUNT) | ((size + 1) << NEXT)
     code[size + 1] = LOOP | (counter << NUMBER) | ((size + 2) << NEXT)
     _push(stack, now, t.CLOSE_REPEAT, size + 1, 0)

@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from unskew.core.arrays import Bytes, Ints
 from unskew.core.compiled import compiled_inner
 from unskew.domains.karel.language import tokens as t
 
-_PRIME = np.uint64(0x100000001B3)
-_OFFSET = np.uint64(0xCBF29CE484222325)
-_SLOTS = 1024
+# A token is found by its slot, a small hash of its bytes. No two tokens share a slot.
+_FIRST_SLOT, _FACTOR, _SLOTS = 805, 435, 1024
 _SPACE = 32
-MOST_BYTES = max(map(len, t.VOCABULARY))
 UNKNOWN, TOO_LONG = -1, -2
 
-# The bytes of each token of the vocabulary, and how many.
-SPELLED = np.zeros((len(t.VOCABULARY), MOST_BYTES), dtype=np.uint8)
-LENGTHS = np.array([len(token) for token in t.VOCABULARY], dtype=np.int64)
-for _row, _token in zip(SPELLED, t.VOCABULARY, strict=True):
-    _row[: len(_token)] = np.frombuffer(_token.encode(), dtype=np.uint8)
-
-
-def _slot_of(token: str) -> int:
-    value = int(_OFFSET)
-    for byte in token.encode():
-        value = (value ^ byte) * int(_PRIME) % 2**64
-    return value >> 20 & _SLOTS - 1
-
-
-def _slots() -> Ints:
-    """Return the token of each slot, 0 where there is none; those that share one follow it."""
-    slots = np.zeros(_SLOTS, dtype=np.int64)
-    for number, token in enumerate(t.VOCABULARY[1:], start=1):
-        slot = _slot_of(token)
-        while slots[slot]:
-            slot = (slot + 1) % _SLOTS
-        slots[slot] = number
-    return slots
-
-
-SLOTS = _slots()
+_ENCODED = [token.encode() for token in t.VOCABULARY]
+LENGTHS = np.array([len(token) for token in _ENCODED], dtype=np.int64)
+SPELLED = np.array([list(token.ljust(LENGTHS.max())) for token in _ENCODED], dtype=np.uint8)
+SLOTS = np.zeros(_SLOTS, dtype=np.int64)  # 0 where there is no token
+for _number, _token in enumerate(_ENCODED[1:], start=1):
+    _slot = reduce(lambda slot, byte: (slot ^ byte) * _FACTOR % _SLOTS, _token, _FIRST_SLOT)
+    SLOTS[_slot] = _number
 
 
 @compiled_inner
@@ -52,12 +33,12 @@ def read_texts(data: Bytes, offsets: Ints, rows: Bytes) -> tuple[int, int]:
             if data[at] == _SPACE:
                 at += 1
                 continue
-            start, value = at, _OFFSET
+            start, slot = at, _FIRST_SLOT
             while at < end and data[at] != _SPACE:
-                value = (value ^ np.uint64(data[at])) * _PRIME
+                slot = (slot ^ data[at]) * _FACTOR & (_SLOTS - 1)
                 at += 1
-            token = _look_up(data[start:at], value)
-            if token == 0:
+            token = SLOTS[slot]
+            if token == 0 or not _is_token(data[start:at], token):
                 return row, UNKNOWN
             if size == rows.shape[1]:
                 return row, TOO_LONG
@@ -67,24 +48,17 @@ def read_texts(data: Bytes, offsets: Ints, rows: Bytes) -> tuple[int, int]:
 
 
 @compiled_inner
-def _look_up(word: Bytes, value: np.uint64) -> int:
-    slot = np.int64((value >> np.uint64(20)) & np.uint64(_SLOTS - 1))
-    while SLOTS[slot] != 0:
-        token = SLOTS[slot]
-        same = LENGTHS[token] == len(word)
-        for i in range(len(word)):
-            if not same:
-                break
-            same = SPELLED[token, i] == word[i]
-        if same:
-            return int(token)
-        slot = (slot + 1) % _SLOTS
-    return 0
+def _is_token(word: Bytes, token: int) -> bool:
+    same, i = len(word) == LENGTHS[token], 0
+    while same and i < len(word):
+        same = word[i] == SPELLED[token, i]
+        i += 1
+    return bool(same)
 
 
 @compiled_inner
 def write_texts(rows: Bytes, data: Bytes, offsets: Ints) -> int:
-    """Write each row's tokens, a space between them; return how many bytes that took."""
+    """Write each row's tokens, a space between them; return the number of bytes."""
     at = 0
     for row in range(len(rows)):
         offsets[row] = at

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
@@ -22,7 +22,7 @@ Program = Bytes
 
 @dataclass(frozen=True)
 class _Word:
-    """A piece of readable text and where it stands; line and column count from 1."""
+    """A word of readable text and its place; line and column count from 1."""
 
     text: str
     line: int
@@ -64,19 +64,26 @@ class _Expected:
     """The tokens that may come next by the grammar; ``take`` reads one of them."""
 
     _STATEMENT = (*t.ACTIONS, "IF", "IFELSE", "WHILE", "REPEAT")
+    _CONDITION = (("c)",), (*t.CONDITIONS, "not"), ("c(",))
+    _COUNTS = tuple(f"R={n}" for n in range(t.MAX_REPEAT + 1))
+    # What must come after a token, the next one last: a set of tokens; "S" and the closing token
+    # of a block without a statement yet; or "more" and that token, if the block has a statement.
+    _AFTER: ClassVar[dict[str, tuple[tuple[str, ...], ...]]] = {
+        "IF": (("S", "i)"), ("i(",), *_CONDITION),
+        "WHILE": (("S", "w)"), ("w(",), *_CONDITION),
+        "IFELSE": (("S", "e)"), ("e(",), ("ELSE",), ("S", "i)"), ("i(",), *_CONDITION),
+        "REPEAT": (("S", "r)"), ("r(",), _COUNTS),
+        "not": _CONDITION,
+    }
 
     def __init__(self) -> None:
-        # What must still come, the next one last: a set of tokens; "S" and the closing token of a
-        # block without a statement yet; or "more" and that token, if the block has a statement.
         self._todo: list[tuple[str, ...]] = [("S", "m)"), ("m(",), ("run",), ("DEF",)]
 
     def now(self) -> tuple[str, ...]:
-        if not self._todo:
-            return ()
-        top = self._todo[-1]
-        if top[0] == "S":
+        top = self._todo[-1] if self._todo else ()
+        if top[:1] == ("S",):
             return self._STATEMENT
-        return (*self._STATEMENT, top[1]) if top[0] == "more" else top
+        return (*self._STATEMENT, top[1]) if top[:1] == ("more",) else top
 
     def take(self, word: str) -> None:
         top = self._todo.pop()
@@ -84,20 +91,7 @@ class _Expected:
             if word == top[1]:
                 return
             self._todo.append(("more", top[1]))
-        if word in ("IF", "WHILE"):
-            letter = "i" if word == "IF" else "w"
-            self._todo += [("S", f"{letter})"), (f"{letter}(",), *self._condition()]
-        elif word == "IFELSE":
-            self._todo += [("S", "e)"), ("e(",), ("ELSE",), ("S", "i)"), ("i(",)]
-            self._todo += self._condition()
-        elif word == "REPEAT":
-            counts = tuple(f"R={n}" for n in range(t.MAX_REPEAT + 1))
-            self._todo += [("S", "r)"), ("r(",), counts]
-        elif word == "not":
-            self._todo += self._condition()
-
-    def _condition(self) -> list[tuple[str, ...]]:
-        return [("c)",), (*t.CONDITIONS, "not"), ("c(",)]
+        self._todo += self._AFTER.get(word, ())
 
 
 def parse_readable(text: str) -> Program:
@@ -259,7 +253,7 @@ class _Readable:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the readable form: its depth, and the token its statement begins with."""
+    """A line of the readable form: its depth, and the index of its statement's first token."""
 
     text: str
     depth: int
@@ -279,29 +273,27 @@ def readable_lines(program: Program) -> list[Line]:
     texts = t.to_texts(program)
     depth, at = 0, 0
     while at < len(texts):
-        word = texts[at]
+        word, size = texts[at], 1
+        line = ""
         if word == "DEF":
-            lines.append(Line("def main():", depth, at))
-            at += 2
+            line, size = "def main():", 2
         elif word in t.ACTIONS:
-            lines.append(Line(f"{word}()", depth, at))
-            at += 1
+            line = f"{word}()"
         elif word == "REPEAT":
-            lines.append(Line(f"repeat({texts[at + 1][2:]}):", depth, at))
-            at += 2
+            line, size = f"repeat({texts[at + 1][2:]}):", 2
         elif word in ("IF", "IFELSE", "WHILE"):
             end = texts.index("c)", at)
             nots = texts[at:end].count("not")
-            condition = "not " * nots + texts[end - 1] + "()"
             keyword = "while" if word == "WHILE" else "if"
-            lines.append(Line(f"{keyword}({condition}):", depth, at))
-            at = end + 1 + nots
+            line = f"{keyword}({'not ' * nots}{texts[end - 1]}()):"
+            size = end + 1 + nots - at
         elif word == "ELSE":
-            lines.append(Line("else:", depth, at))
-            at += 1
+            line = "else:"
         else:
             depth += 1 if word.endswith("(") else -1
-            at += 1
+        if line:
+            lines.append(Line(line, depth, at))
+        at += size
     return lines
 
 

@@ -1,1 +1,1 @@
-"""Running Karel programs, on a CPU or a GPU, and judging what they do."""
+"""Runs Karel programs, on a CPU or a GPU, and judges their results."""

@@ -1,7 +1,7 @@
 """Random numbers inside kernels: SplitMix64, a few instructions each, on a CPU or a GPU.
 
-To call a NumPy generator from compiled code costs more than what Karel's kernels do with the
-number. The state is one number, taken from a generator of ``unskew.core.rng``.
+Calling a NumPy generator from compiled code would cost more than all other work of Karel's
+kernels. The state is one number, drawn from a generator of ``unskew.core.rng``.
 """
 
 from __future__ import annotations

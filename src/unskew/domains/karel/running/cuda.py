@@ -29,7 +29,7 @@ cuda: Any = None  # Numba's, when there is a kernel
 
 @dataclass(frozen=True)
 class DeviceRuns:
-    """What became of each run, as arrays on the device: the fields of ``Runs``, same types."""
+    """The result of each run, as arrays on the device: the fields of ``Runs``, same types."""
 
     worlds: Any
     status: Any
@@ -65,12 +65,12 @@ def run_on_device(
     max_ticks: int = MAX_TICKS,
     out: DeviceRuns | None = None,
 ) -> DeviceRuns:
-    """Run programs on worlds that are on the device, and leave what became of them there.
+    """Run programs on worlds that are on the device, and leave the results there.
 
-    Every array is one with ``__cuda_array_interface__``: Numba's, a CUDA tensor of PyTorch.
-    ``instructions`` are those of a ``Code`` of which every program named in ``which`` is one:
-    neither is looked at here. The results go to ``out`` if it is given; if its worlds are
-    ``worlds`` themselves, they change in place. The work is queued on the default stream.
+    Every array has a ``__cuda_array_interface__``: Numba's arrays and PyTorch's CUDA tensors do.
+    ``instructions`` are those of a ``Code``. Every program that ``which`` names must have the
+    status FINE; this is not checked here. The results go to ``out`` if it is given. If its worlds
+    are ``worlds`` themselves, they change in place. The work is queued on the default stream.
     """
     check_count("max_ticks", max_ticks)
     code = _on_device("instructions", instructions, (None, None), np.int64)
@@ -86,7 +86,7 @@ def run_on_device(
     if out.worlds is not worlds:
         after.copy_to_device(before)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a few runs do not fill a device, and need not
+        warnings.simplefilter("ignore")  # Numba warns of runs too few to fill a device
         launch = _kernel()[-(-n // THREADS), THREADS]
     launch(code, owner, max_ticks, after, *results)
     return out
@@ -112,7 +112,7 @@ def _kinds(n: int) -> dict[str, tuple[tuple[int, ...], type]]:
 
 
 def has_cuda() -> bool:
-    """Whether there is a device to run on."""
+    """Return whether there is a device to run on."""
     try:
         _cuda()
     except UnskewError:
@@ -121,7 +121,7 @@ def has_cuda() -> bool:
 
 
 def _cuda() -> Any:
-    """Import Numba's CUDA; only those who ask for a device pay for it."""
+    """Import Numba's CUDA, which takes time, when a device is asked for."""
     try:
         device: Any = import_module("numba.cuda")
     except ImportError as error:
@@ -132,22 +132,25 @@ def _cuda() -> Any:
             "or look whether nvidia-smi shows one"
         )
     if not hasattr(np, "row_stack"):
-        # numba-cuda looks for it at the first launch; NumPy 2.5 has dropped it, and numba-cuda
-        # is not going to follow (NVIDIA/numba-cuda, issue 907).
+        # numba-cuda needs row_stack at the first launch, but NumPy 2.5 does not have it. numba-cuda
+        # will not change this (NVIDIA/numba-cuda, issue 907).
         vars(np)["row_stack"] = np.vstack
     return device
 
 
 @cache
 def _kernel() -> Any:
-    """Compile for the device at first call; not kept on disk, where it would outlive its parts."""
+    """Compile for the device at the first call.
+
+    The machine code is not kept on disk, because a change in another file would not renew it.
+    """
     global cuda  # noqa: PLW0603 - Numba's simulator looks for it there
     cuda = _cuda()
 
     def run_row(  # type: ignore[no-untyped-def]
         code, which, max_ticks, worlds, status, ticks, coverage, actions
     ):
-        # A run looks at few cells of its world: taking the world to nearer memory and back
+        # A run looks at few cells of its world. So copying the world to nearer memory and back
         # costs more than it saves.
         row = cuda.grid(1)
         if row < worlds.shape[0]:
@@ -165,7 +168,7 @@ def _kernel() -> Any:
 
 
 def _on_device(name: str, array: Any, shape: tuple[int | None, ...], dtype: type) -> Any:
-    """Return an array on the device as Numba's, refusing one of another kind."""
+    """Return an array on the device as Numba's; refuse another shape or type."""
     if hasattr(array, "copy_to_host"):  # one of Numba's own
         ours = array
     elif hasattr(array, "__cuda_array_interface__"):

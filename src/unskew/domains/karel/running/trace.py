@@ -1,33 +1,22 @@
-"""A run one tick at a time: which statement it is at, and the world after it.
+"""A run one tick at a time: the statement of each tick, and the world after it.
 
-Plain Python on the compiled instructions, for people who look at single runs; ``run`` is for
-everything else, and the tests hold the two together at every tick.
+This is plain Python on the compiled instructions, for people who look at single runs. Use ``run``
+for everything else. The tests compare the two at every tick.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from unskew.core.errors import UnskewError
+from unskew.domains.karel import world as w
 from unskew.domains.karel.language import compiler as c
 from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.language.compiler import FINE, compile_programs
-from unskew.domains.karel.language.syntax import Program, parse_tokens, to_tokens
+from unskew.domains.karel.language.syntax import Program, to_tokens
 from unskew.domains.karel.running.interpreter import MAX_TICKS, Status
-from unskew.domains.karel.world import (
-    BYTES,
-    CELLS,
-    FACING,
-    MAX_MARKERS,
-    POSITION,
-    SIDE,
-    WALL,
-    World,
-)
+from unskew.domains.karel.world import World
 
 
 @dataclass(frozen=True)
@@ -83,7 +72,7 @@ def steps(program: Program, world: World, max_ticks: int = MAX_TICKS) -> Iterato
 
 
 def executed(program: Program, world: World) -> tuple[list[str], World, Status]:
-    """Return the actions that a run executes, the world it leaves, and how it ends."""
+    """Return the actions that a run executes, the world after it, and how it ends."""
     texts = t.to_texts(program)
     actions, after, status = [], world, Status.OK
     for step in steps(program, world):
@@ -95,29 +84,29 @@ def executed(program: Program, world: World) -> tuple[list[str], World, Status]:
 
 def _act(operation: int, world: World) -> Status:
     """Do an action in place, or say why it fails."""
-    position = int(world[POSITION])
+    position = int(world[w.POSITION])
     if operation == c.MOVE:
         front = _neighbour(world, 0)
         if front is None:
             return Status.WALL
-        world[POSITION] = front
+        world[w.POSITION] = front
     elif operation in (c.LEFT, c.RIGHT):
-        world[FACING] = (int(world[FACING]) + (3 if operation == c.LEFT else 1)) % 4
+        world[w.FACING] = (int(world[w.FACING]) + (3 if operation == c.LEFT else 1)) % 4
     elif operation == c.PICK:
         if world[position] == 0:
             return Status.NO_MARKER
         world[position] -= 1
     else:
-        if world[position] >= MAX_MARKERS:
+        if world[position] >= w.MAX_MARKERS:
             return Status.FULL
         world[position] += 1
     return Status.OK
 
 
 def _holds(condition: int, world: World) -> bool:
-    """Say whether a condition holds, its negation in the highest bit."""
+    """Return whether a condition holds. Its highest bit negates it."""
     name = t.CONDITIONS[condition & (c.NEGATED - 1)]
-    marked = world[world[POSITION]] > 0
+    marked = world[world[w.POSITION]] > 0
     holds = {
         "markersPresent": marked,
         "noMarkersPresent": not marked,
@@ -129,28 +118,11 @@ def _holds(condition: int, world: World) -> bool:
 
 
 def _neighbour(world: World, turn: int) -> int | None:
-    """Return the cell to which one can go after so many turns to the right, or None."""
-    facing, position = (int(world[FACING]) + turn) % 4, int(world[POSITION])
-    row, column = divmod(position, SIDE)
+    """Return the cell in front after a number of turns to the right; None if it is a wall."""
+    facing, position = (int(world[w.FACING]) + turn) % 4, int(world[w.POSITION])
+    row, column = divmod(position, w.SIDE)
     row += (1, 0, -1, 0)[facing]
     column += (0, 1, 0, -1)[facing]
-    cell = row * SIDE + column
-    on_square = 0 <= cell < CELLS and 0 <= column < SIDE
-    return cell if on_square and world[cell] != WALL else None  # past a grid's edge are walls
-
-
-def replays(example: Mapping[str, Any]) -> bool:
-    """Whether each input becomes its output, one tick after the other."""
-    program = parse_tokens(example["program"])
-    inputs, outputs = (
-        np.frombuffer(example[name], np.uint8).reshape(-1, BYTES) for name in ("inputs", "outputs")
-    )
-    if len(inputs) != len(outputs):
-        return False
-    for before, after in zip(inputs, outputs, strict=True):
-        world, status = before, Status.OK
-        for step in steps(program, before):
-            world, status = step.world, step.status
-        if status != Status.OK or not np.array_equal(world, after):
-            return False
-    return True
+    cell = row * w.SIDE + column
+    on_square = 0 <= cell < w.CELLS and 0 <= column < w.SIDE
+    return cell if on_square and world[cell] != w.WALL else None  # past a grid's edge are walls

@@ -1,1 +1,1 @@
-"""Drawing Karel programs and worlds."""
+"""Draws Karel programs and worlds at random."""

@@ -37,9 +37,8 @@ def coverable(rng: np.random.Generator, code: Code) -> Flags:
 @compiled
 def _coverable_rows(state: Chance, code: Ints, tests: Ints, passes: Flags) -> None:
     before, world, left = h.hidden_rooms(1)
-    room = make_room()
+    hidden, room = (state, left[0], before[0]), make_room()
     for row in range(len(code)):
-        hidden = (state, left[0], before[0])
         passes[row] = is_coverable(code[row], tests[row], world[0], hidden, room)
 
 
@@ -60,17 +59,11 @@ def can_leave_loops(code: Ints) -> bool:
         if code[head] & 15 != c.TEST:
             continue
         end = size - 1  # becomes the last jump back to the test: the end of the body
-        while end > head and not _jumps_to(code[end], head):
+        while end > head and (code[end] & 15 != c.JUMP or decoded(code[end])[2] != head):
             end -= 1
         if end > head and not _can_change(code, head, end):
             return False
     return True
-
-
-@compiled_inner
-def _jumps_to(instruction: int, head: int) -> bool:
-    operation, _, onward, _ = decoded(instruction)
-    return operation == c.JUMP and onward == head
 
 
 @compiled_inner
@@ -80,11 +73,9 @@ def _can_change(code: Ints, head: int, end: int) -> bool:
     present = (condition == 0) != ((code[head] >> c.DETAIL) & c.NEGATED != 0)
     for at in range(head + 1, end):
         operation = code[at] & 15
-        if operation == c.MOVE:
+        if condition >= 2 and operation in (c.MOVE, c.LEFT, c.RIGHT):
             return True
-        if condition >= 2 and operation in (c.LEFT, c.RIGHT):
-            return True
-        if condition < 2 and operation == (c.PICK if present else c.PUT):
+        if condition < 2 and operation in (c.MOVE, c.PICK if present else c.PUT):
             return True
     return False
 
@@ -121,9 +112,9 @@ def can_act_everywhere(code: Ints, acts: Bytes) -> bool:
 def _after(operation: int, done: int) -> int:
     """Return the set of what was done after an operation, from the set before it."""
     if operation == c.MOVE:
-        return ((done & 1) << 1) | (done & 2) | ((done & 4) << 1) | (done & 8)
+        return ((done & 5) << 1) | (done & 10)
     if operation in (c.PICK, c.PUT):
-        return ((done & 1) << 2) | ((done & 2) << 2) | (done & 4) | (done & 8)
+        return ((done & 3) << 2) | (done & 12)
     return done
 
 
@@ -134,12 +125,10 @@ def _pass_on(instruction: int, acts: Bytes, at: int) -> bool:
     if operation == c.JUMP:
         return False
     done = _after(operation, int(acts[0, at]))
-    changed = acts[0, onward] | done != acts[0, onward]
-    acts[0, onward] |= done
+    changed = _add(acts[0], onward, done)
     if operation in (c.TEST, c.LOOP):
-        changed |= acts[0, other] | done != acts[0, other]
-        acts[0, other] |= done
-    return bool(changed)
+        changed |= _add(acts[0], other, done)
+    return changed
 
 
 @compiled_inner
@@ -148,16 +137,21 @@ def _pass_back(instruction: int, acts: Bytes, at: int) -> bool:
     operation, _, onward, other = decoded(instruction)
     if operation == c.JUMP:
         return False
-    enough = 0
-    later = int(acts[1, onward])
+    enough, later = 0, int(acts[1, onward])
     if operation in (c.TEST, c.LOOP):
         later |= int(acts[1, other])
     for done in range(4):
         if _after(operation, 1 << done) & later:
             enough |= 1 << done
-    changed = acts[1, at] | enough != acts[1, at]
-    acts[1, at] |= enough
-    return bool(changed)
+    return _add(acts[1], at, enough)
+
+
+@compiled_inner
+def _add(sets: Bytes, at: int, more: int) -> bool:
+    """Add to a set; return whether it changed."""
+    before = sets[at]
+    sets[at] |= more
+    return bool(sets[at] != before)
 
 
 @compiled_inner

@@ -10,19 +10,11 @@ from __future__ import annotations
 
 from unskew.core.arrays import Ints
 from unskew.core.compiled import compiled_inner
+from unskew.domains.karel import world as w
 from unskew.domains.karel.language import compiler as c
 from unskew.domains.karel.language.compiler import decoded
 from unskew.domains.karel.running.hidden import FREE, UNKNOWN, Hidden, reveal_cell, reveal_markers
-from unskew.domains.karel.world import (
-    FACING,
-    HEIGHT,
-    MAX_MARKERS,
-    POSITION,
-    SIDE,
-    WALL,
-    WIDTH,
-    World,
-)
+from unskew.domains.karel.world import World
 
 MOST_CELLS, MOST_TICKS = 32, 100  # the run itself checks the rest of a longer prefix
 # A prefix: how far it goes from the start, forward and to the right, and its number of cells.
@@ -80,7 +72,7 @@ def _cell_at(prefix: Ints, forward: int, right: int) -> int:
         return -1
     at = FIRST + FIELDS * int(prefix[GOES_THROUGH])
     prefix[GOES_THROUGH] += 1
-    prefix[at + FORWARD], prefix[at + RIGHT], prefix[at + MOST] = forward, right, MAX_MARKERS
+    prefix[at + FORWARD], prefix[at + RIGHT], prefix[at + MOST] = forward, right, w.MAX_MARKERS
     prefix[FORWARD_LOW] = min(prefix[FORWARD_LOW], forward)
     prefix[FORWARD_HIGH] = max(prefix[FORWARD_HIGH], forward)
     prefix[RIGHT_LOW] = min(prefix[RIGHT_LOW], right)
@@ -93,15 +85,17 @@ def _change(cell: Ints, change: int) -> None:
     """Note that the program picks a marker from a cell (−1) or puts one there (1)."""
     cell[CHANGE] += change
     cell[FEWEST] = max(cell[FEWEST], -cell[CHANGE])
-    cell[MOST] = min(cell[MOST], MAX_MARKERS - cell[CHANGE])
+    cell[MOST] = min(cell[MOST], w.MAX_MARKERS - cell[CHANGE])
 
 
 @compiled_inner
 def _is_possible(prefix: Ints) -> bool:
     """Return whether the cells fit into the largest world, and can hold the needed markers."""
-    if prefix[FORWARD_HIGH] - prefix[FORWARD_LOW] >= SIDE:
-        return False
-    if prefix[RIGHT_HIGH] - prefix[RIGHT_LOW] >= SIDE:
+    ahead, aside = (
+        prefix[FORWARD_HIGH] - prefix[FORWARD_LOW],
+        prefix[RIGHT_HIGH] - prefix[RIGHT_LOW],
+    )
+    if max(ahead, aside) >= w.SIDE:
         return False
     for i in range(prefix[GOES_THROUGH]):
         at = FIRST + FIELDS * i
@@ -113,8 +107,8 @@ def _is_possible(prefix: Ints) -> bool:
 @compiled_inner
 def lets_begin(prefix: Ints, world: World, hidden: Hidden) -> bool:
     """Return whether the program gets to its first test; decide the cells on its way."""
-    height, width = int(world[HEIGHT]), int(world[WIDTH])
-    place, facing = int(world[POSITION]), int(world[FACING])
+    height, width = int(world[w.HEIGHT]), int(world[w.WIDTH])
+    place, facing = int(world[w.POSITION]), int(world[w.FACING])
     row, column = place >> 4, place & 15
     # A step forward and a step to the right, in rows and columns.
     ahead_row = int(facing == 0) - int(facing == 2)
@@ -131,12 +125,12 @@ def lets_begin(prefix: Ints, world: World, hidden: Hidden) -> bool:
         at = FIRST + FIELDS * i
         forward, right = prefix[at + FORWARD], prefix[at + RIGHT]
         r = row + forward * ahead_row + right * right_row
-        cell = r * SIDE + column + forward * ahead_column + right * right_column
+        cell = r * w.SIDE + column + forward * ahead_column + right * right_column
         if world[cell] == UNKNOWN:
             reveal_cell(world, cell, hidden, False)
-        if world[cell] == WALL:
+        if world[cell] == w.WALL:
             return False
-        if prefix[at + FEWEST] > 0 or prefix[at + MOST] < MAX_MARKERS:
+        if prefix[at + FEWEST] > 0 or prefix[at + MOST] < w.MAX_MARKERS:
             if world[cell] == FREE:
                 reveal_markers(world, cell, hidden, False)
             if not prefix[at + FEWEST] <= world[cell] <= prefix[at + MOST]:
