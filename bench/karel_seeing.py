@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from bench.results import options, save
-from unskew.datasets.generate import make
+from unskew.datasets.generate import shard
 from unskew.experiments.karel.lab.scales import SCALES
 from unskew.experiments.karel.lab.trainings import training
 from unskew.io.files import check_writable
@@ -37,7 +37,7 @@ def tasks_of(kind: str, n: int, longest: int) -> Tasks:
     """Draw the training set of a model of narrow worlds; keep programs up to a length."""
     (recipe,) = training(f"narrow {kind}", SCALES["full"]).sets
     recipe = replace(recipe, n=n, shard_size=min(n, 4096))
-    tasks = joined([Tasks.of(make(recipe, index)) for index in range(recipe.shards)])
+    tasks = joined([Tasks.of(shard(recipe, index)[0]) for index in range(recipe.shards)])
     return part(tasks, tasks.lengths() <= longest)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.results import options, save
 from unskew import Recipe
-from unskew.audits.audit import VariableAudit
+from unskew.audits.records import VariableAudit
 from unskew.core.tally import Tally
 from unskew.datasets.generate import shard
 

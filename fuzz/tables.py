@@ -18,12 +18,12 @@ from fuzz.records import examples
 from unskew import audit, resample
 from unskew.core.domain import example_data, example_text
 from unskew.core.errors import UnskewError
+from unskew.datasets.convert import convert
 from unskew.datasets.splits import key_hashes
+from unskew.datasets.target import column_names, open_target
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.formats.records import numbered_record
-from unskew.io.convert import convert
 from unskew.io.lookup import find_source
-from unskew.io.target import column_names, open_target
 
 PLAIN: list[dict[str, Any]] = [
     {"question": "what?", "answer": "1", "level": 3, "share": 0.5, "good": True, "tags": ["a"]},

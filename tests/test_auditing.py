@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 import unskew
 from tests.naive.homogenize import histogram_statistics
 from unskew import Batch, Recipe, Source, UnskewError, audit, generate, over
-from unskew.audits.audit import Auditor, VariableAudit
+from unskew.audits.auditor import Auditor
 from unskew.audits.binning import readable_edges, usual_range
+from unskew.audits.records import VariableAudit
 from unskew.core.variable import as_variable
 
 fixed = settings(derandomize=True)
@@ -60,12 +61,8 @@ def test_figures_agree_with_the_twin(values: list[int], declared: bool) -> None:
         assert list(found.missing) == expected["missing"]
 
 
-def test_figures_by_hand() -> None:
+def test_the_commonest_values_come_first() -> None:
     found = audit([*"aaab"], by={"letter": over(itself, "abc")}).variables["letter"]
-    assert found.entropy == pytest.approx(2 * math.log(2) - 0.75 * math.log(3))
-    assert found.kl == pytest.approx(math.log(3) - found.entropy)
-    assert found.total_variation == pytest.approx(3 / 4 - 1 / 3)
-    assert found.missing == ("c",)
     assert found.commonest == (("a", 0.75), ("b", 0.25))
 
 

@@ -137,7 +137,7 @@ def smaller(args: list[str]) -> list[str]:
 def here(tmp_path, monkeypatch):
     """A folder with what a reader has: the examples, tasks, a module, a recipe, records."""
     from unskew import Recipe
-    from unskew.io.convert import convert
+    from unskew.datasets.convert import convert
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))

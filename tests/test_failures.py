@@ -23,8 +23,8 @@ from unskew.core.errors import HealthWarning
 from unskew.core.json_text import json_text
 from unskew.core.rowhash import row_hashes
 from unskew.core.tally import Tally
-from unskew.io.convert import convert
-from unskew.io.target import open_target
+from unskew.datasets.convert import convert
+from unskew.datasets.target import open_target
 
 
 @pytest.fixture(autouse=True)
@@ -302,7 +302,7 @@ def test_numbers_of_rows_are_counts():
     manifest = json.loads(Path("d/manifest.json").read_text())
     manifest["parts"][0]["rows"] = -20
     Path("d/manifest.json").write_text(json.dumps(manifest))
-    one_line(lambda: unskew.audit("d"), "d/manifest.json", "[-20] rows")
+    one_line(lambda: unskew.audit("d"), "d/manifest.json", "-20 rows")
 
 
 def test_details_whose_reason_was_not_counted():
@@ -651,7 +651,7 @@ def tables() -> dict[str, tuple[object, str]]:
         "set": ({1, 2}, "a set has no order that stays"),
         "bytes": (b"abc", "a bytes object cannot be read yet; pass a list of examples"),
         "number": (5, "5 cannot be read; pass examples"),
-        "text": ("1 2 3", "unknown source or file '1 2 3'"),
+        "text": ("1 2 3", "unknown source, recipe or file '1 2 3'"),
     }
 
 

@@ -17,9 +17,11 @@ import pytest
 import torch
 
 import unskew
+from tests.commands import UNSKEW
 from unskew.core.batch import Batch
 from unskew.core.compiled import compiled
 from unskew.core.errors import UnskewError
+from unskew.core.rng import generator
 from unskew.core.tally import Tally
 from unskew.io.files import write_by
 from unskew.models.calculator.network import Expressions, ReaderConfig
@@ -257,7 +259,7 @@ def test_kernels_compile_where_nothing_can_be_kept(monkeypatch):
 
 def test_a_terminal_without_unicode():
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    command = [sys.executable, "-m", "unskew", "audit", "calculator/dcfg", "-n", "50"]
+    command = [*UNSKEW, "audit", "calculator/dcfg", "-n", "50"]
     done = subprocess.run(command, capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr
 
@@ -296,7 +298,7 @@ def test_numbers_of_numpy_are_numbers_and_the_rest_is_refused():
     recipe = unskew.Recipe("calculator/dcfg", np.int64(10), seed=np.int64(3))
     assert recipe == unskew.Recipe("calculator/dcfg", 10, seed=3)
     assert json.loads(recipe.to_json())["n"] == 10
-    assert unskew.core.rng.stream(np.int64(3)).random() == unskew.core.rng.stream(3).random()
+    assert generator(np.int64(3)).random() == generator(3).random()
     for wrong in ({"n": "10"}, {"n": 10.5}, {"epsilon": None}, {"homogenize": "length"}):
         with pytest.raises(UnskewError, match=f"recipe {next(iter(wrong))} is"):
             unskew.Recipe(**{"source": "calculator/dcfg", "n": 1, **wrong})
@@ -304,7 +306,7 @@ def test_numbers_of_numpy_are_numbers_and_the_rest_is_refused():
         with pytest.raises(UnskewError, match="epsilon is"):
             unskew.homogenize(lambda rng: 1, by=lambda x: x, epsilon=epsilon)
     with pytest.raises(UnskewError, match="seed is True"):
-        unskew.core.rng.stream(True)
+        generator(True)
     with pytest.raises(UnskewError, match="clip from 'a' to 'b'"):
         unskew.clip(len, "a", "b")
 

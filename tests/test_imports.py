@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import unskew
+from tests.commands import python
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(unskew.__file__).parent
@@ -69,7 +70,7 @@ def lint(folder: Path) -> subprocess.CompletedProcess[str]:
     [
         ("core/batch", "from unskew.io.files import write_text"),
         ("balance/theory", "def f():\n    from unskew.datasets.generate import generate"),
-        ("io/target", "import unskew.audits.audit"),
+        ("io/reading", "import unskew.audits.audit"),
         ("audits/report/words", "from unskew.datasets import verify"),
         ("datasets/verify", "from unskew.models import runs"),
         ("core/errors", "def f():\n    from unskew.core.batch import Batch"),
@@ -93,7 +94,7 @@ def test_importing_unskew_loads_nothing_heavy() -> None:
         "import sys, unskew; "
         "print([m for m in ('torch', 'ray', 'numba', 'pyarrow') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python(code, check=True)
     assert done.stdout.strip() == "[]"
 
 

@@ -7,11 +7,12 @@ from tests.test_karel_model import TINY
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
+from unskew.core.source import plain_source
 from unskew.datasets.generate import generate
+from unskew.datasets.target import Target, open_target
 from unskew.domains.karel.examples import INPUTS, PROGRAM, program_rows, world_numbers
-from unskew.io.target import Target
 from unskew.models.karel import score as karel_scoring
-from unskew.models.karel.data.examples import open_examples, read_examples, read_scored
+from unskew.models.karel.data.examples import read_examples, read_scored
 from unskew.models.karel.network.synthesizer import Synthesizer
 from unskew.models.karel.score import check_scored, score
 from unskew.models.karel.train.run import shipped_synthesizer
@@ -28,7 +29,8 @@ def target(n: int, endless: bool = False) -> Target:
         for start in range(0, count, 7):
             yield Batch({"row": np.arange(start, min(start + 7, count))})
 
-    return Target("numbers", read, endless=endless)
+    source = plain_source(lambda rng: 0, "numbers") if endless else None
+    return Target("numbers", read, source=source)
 
 
 def test_what_ends_is_read_whole():
@@ -124,7 +126,7 @@ def test_scores_do_not_depend_on_how_many_are_decoded_at_once(monkeypatch):
     examples, told = read_examples("karel/uniform-test", 40), []
     shipped = shipped_synthesizer()
     once = score(shipped, examples, 2, misses=5, by=["size"])
-    monkeypatch.setattr(karel_scoring, "AT_ONCE", 7)
+    monkeypatch.setattr(karel_scoring, "TASKS_PER_REPORT", 7)
     again = score(shipped, examples, 2, misses=5, by=["size"], advance=told.append)
     assert once.to_dict() == again.to_dict()
     assert len(once.misses) == 5
@@ -155,11 +157,10 @@ def test_values_without_an_order_and_gaps_are_told_too(model):
     assert [(value, share.n) for value, share in rows] == [("left", 2), (None, 1)]
 
 
-def test_an_unknown_variable_is_refused_before_anything_is_decoded(monkeypatch):
-    monkeypatch.setattr(karel_scoring, "solve", lambda *_, **__: pytest.fail("decoded"))
-    batch = read_examples("karel/msr", 2)
+def test_an_unknown_variable_is_refused_before_anything_is_decoded():
+    batch, no_model = read_examples("karel/msr", 2), object()
     with pytest.raises(UnskewError, match="unknown variable 'nestign'; did you mean 'nesting'"):
-        score(Synthesizer(TINY), batch, 1, by=["nestign"])
+        score(no_model, batch, 1, by=["nestign"])
     with pytest.raises(UnskewError, match="unknown variable"):
         check_scored(batch, None, ["nestign"])
 
@@ -169,13 +170,13 @@ def test_an_unknown_variable_is_refused_before_anything_is_decoded(monkeypatch):
     [
         ("karel/msr-tset", "did you mean 'karel/msr-test'"),
         ("msr-test", "did you mean 'karel/msr-test'"),
-        ("karel/zzzzzzzzzzz", "check the path, or see unskew list karel"),
-        ("nope", "check the path, or see unskew list karel"),
+        ("karel/zzzzzzzzzzz", "unskew list karel names them"),
+        ("nope", "check the path; unskew list names the sources"),
         ("nope.jsonl", "does not exist"),
     ],
 )
 def test_an_unknown_name_has_a_next_step_and_no_list(name, said):
     with pytest.raises(UnskewError) as error:
-        open_examples(name)
+        open_target(name)
     assert said in str(error.value)
     assert "calculator/" not in str(error.value)

@@ -10,8 +10,8 @@ from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.tally import Reason, by_kind
-from unskew.datasets.generate import generate, make, shard
-from unskew.datasets.given import given_size
+from unskew.datasets.generate import generate, shard
+from unskew.datasets.target import open_input
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.examples import (
     INPUTS,
@@ -155,7 +155,7 @@ def test_homogenizing_by_a_variable_of_all_worlds_evens_all_of_them():
         recipe = Recipe("karel/uniform", 3_000, homogenize=(name,), seed=5)
         with warnings.catch_warnings():  # of values that never come
             warnings.simplefilter("ignore", HealthWarning)
-            batch = make(recipe, 0)
+            batch = shard(recipe, 0)[0]
         counts = world_facts(all_worlds(batch, INPUTS)).reshape(len(batch), -1, WORLD_FACTS)
         share = counts[..., WALLS].sum(axis=1) / counts[..., AREA].sum(axis=1)
         shares = np.histogram(share, 10, (0, 1))[0] / len(batch)
@@ -221,7 +221,7 @@ def test_recipes_are_the_papers():
         source = find_source(recipe.source, recipe.parameters)
         if recipe.given:
             assert source.derive is not None
-            assert given_size(recipe.given) == recipe.n, name
+            assert open_input(recipe.given).size() == recipe.n, name
 
 
 def test_a_given_recipe_starts_from_the_same_programs(tmp_path):

@@ -56,12 +56,9 @@ DOMAIN = Domain(
 
 
 @pytest.fixture
-def own(tmp_path, monkeypatch):
-    (tmp_path / "own_domain.py").write_text(OWN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "own_domain", raising=False)
-    yield tmp_path
-    sys.modules.pop("own_domain", None)
+def own(tmp_path, own_module):
+    own_module("own_domain", OWN)
+    return tmp_path
 
 
 def test_a_source_of_a_domain_has_its_parameters(own):

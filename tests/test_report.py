@@ -10,21 +10,22 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from jinja2 import UndefinedError
 from rich.console import Console
 
-from unskew.audits.audit import Audit, Comparison, VariableAudit
-from unskew.audits.report import write_picture
+from unskew.audits.audit import Audit, Comparison
+from unskew.audits.records import VariableAudit
 from unskew.audits.report.charts import (
     MOST_BARS,
     comparison_chart,
     histogram_chart,
     page_of_charts,
 )
-from unskew.audits.report.page import page, script_in_script, vega
+from unskew.audits.report.page import script_in_script, vega
 from unskew.audits.report.pooling import pooled, sparks
 from unskew.audits.report.templates import environment, markdown
 from unskew.audits.report.words import missing, number, percent, removed, shown
@@ -33,6 +34,11 @@ from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 
 ATTACK = "<script>alert(1)</script>"
+
+
+def page(result: Audit | Comparison) -> str:
+    with TemporaryDirectory() as folder:
+        return result.picture(Path(folder) / "x.html").read_text(encoding="utf-8")
 
 
 def variable(name: str, counts: dict, declared: bool = False, doc: str = "") -> VariableAudit:
@@ -249,7 +255,7 @@ def test_charts_side_by_side() -> None:
 
 @pytest.mark.parametrize("result", [BEFORE, BOTH, HOSTILE], ids=["audit", "comparison", "hostile"])
 def test_pictures_are_written(tmp_path: Path, result: Audit | Comparison) -> None:
-    png = write_picture(result, tmp_path / "new" / "x.png")
+    png = result.picture(tmp_path / "new" / "x.png")
     assert png.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     svg = result.picture(str(tmp_path / "x.SVG"))
     root = ET.fromstring(svg.read_text(encoding="utf-8"))  # noqa: S314 - our own file
@@ -263,7 +269,7 @@ def test_pictures_are_written(tmp_path: Path, result: Audit | Comparison) -> Non
 @pytest.mark.parametrize("name", ["x.gif", "x"])
 def test_an_unknown_suffix_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UnskewError, match=r"allowed are \.png, \.svg, \.html: rename") as caught:
-        write_picture(BEFORE, tmp_path / name)
+        BEFORE.picture(tmp_path / name)
     assert repr(Path(name).suffix) in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())

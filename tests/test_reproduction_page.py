@@ -25,7 +25,8 @@ from tests.reproduction_results import (
     result,
     table,
 )
-from unskew.audits.audit import Audit, VariableAudit
+from unskew.audits.audit import Audit
+from unskew.audits.records import VariableAudit
 from unskew.audits.report.charts import theme
 from unskew.audits.report.page import vega
 from unskew.core.errors import UnskewError

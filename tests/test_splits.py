@@ -1,7 +1,6 @@
 """Splits that share no key, what is left out, and the command that looks a dataset over."""
 
 import json
-import sys
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
@@ -13,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from tests.datasets import agree_with_part
 from unskew import Dataset, Recipe, UnskewError, generate
 from unskew.cli import app
 from unskew.core.batch import Batch
@@ -20,8 +20,9 @@ from unskew.core.rowhash import content_hashes
 from unskew.core.source import Source
 from unskew.core.variable import joint
 from unskew.datasets.engines import processes
-from unskew.datasets.generate import make
-from unskew.datasets.splits import OTHER_SPLIT, REPEATED, excluded_keys, key_hashes, restricted
+from unskew.datasets.shard import restricted
+from unskew.datasets.splits import OTHER_SPLIT, REPEATED, key_hashes, keys_in
+from unskew.datasets.target import open_input, open_recipe
 from unskew.datasets.verify import verify
 from unskew.io.dataset import read_parquet
 from unskew.io.location import sha256
@@ -99,7 +100,7 @@ def test_no_more_is_drawn_than_is_needed_and_the_share_left_out_is_right(exclude
     )
     recipe = Recipe("calculator/dcfg", 1, exclude=(str(tmp_path / "few.jsonl"),))
     draw = Counted()
-    source = restricted(Source("calculator/dcfg", draw), recipe, 0, make)
+    source = restricted(replace(open_recipe(recipe), source=Source("calculator/dcfg", draw)))
     rng, dropped = np.random.default_rng(0), Counter()
     for _ in range(20):
         batch, why = source.draw(rng, 1_000)
@@ -114,8 +115,8 @@ def test_lengths_that_take_turns_are_left_out_as_often_as_they_come():
     """Rows of `karel/actions` have their length by their place; all of 1 to 3 are excluded."""
     plain = Recipe("karel/actions", 1, {"max_length": 8})
     source = find_source(plain.source, plain.parameters)
-    restricted_ = restricted(source, replace(plain, exclude=("karel/action-programs",)), 0, make)
-    keys_ = excluded_keys("karel/action-programs", make, "program")
+    restricted_ = restricted(open_recipe(replace(plain, exclude=("karel/action-programs",))))
+    keys_ = keys_in(open_input("karel/action-programs"), "program")
     drawn, _ = source.draw(np.random.default_rng(1), 2_000)
     share = np.isin(key_hashes(drawn, "program"), keys_).mean()
     assert share > 3 / 8
@@ -128,10 +129,10 @@ def test_lengths_that_take_turns_are_left_out_as_often_as_they_come():
 
 
 def test_a_named_recipe_may_be_excluded():
-    keys = excluded_keys("karel/while-in-if", make, "program")
+    keys = keys_in(open_input("karel/while-in-if"), "program")
     assert 2_000 < len(keys) <= 2_500
     with pytest.raises(UnskewError, match="never ends"):
-        excluded_keys("karel/msr", make, "program")
+        open_input("karel/msr")
 
 
 def test_distinct_keeps_the_first_of_each(tmp_path):
@@ -213,9 +214,7 @@ def rewrite(dataset: Dataset, change, *, honest: bool) -> str:
     path = dataset.parts[0]
     pq.write_table(change(pq.read_table(path)), path)
     if honest:
-        manifest = json.loads((dataset.folder / "manifest.json").read_text())
-        manifest["parts"][0]["sha256"] = sha256(path)
-        (dataset.folder / "manifest.json").write_text(json.dumps(manifest))
+        agree_with_part(dataset.folder, 0)
     return path.name
 
 
@@ -283,9 +282,7 @@ def test_leaks_are_found(split, tmp_path):
     stolen = pq.read_table(leaky.parts[0]).slice(0, 5)
     path = leaky.parts[1]
     pq.write_table(pa.concat_tables([pq.read_table(path), stolen]), path)
-    manifest = json.loads((leaky.folder / "manifest.json").read_text())
-    manifest["parts"][1]["sha256"] = sha256(path)
-    (leaky.folder / "manifest.json").write_text(json.dumps(manifest))
+    agree_with_part(leaky.folder, 1)
     faults = " ".join(verify(leaky.folder).faults)
     assert "keys are in both test and train" in faults
     assert "5 keys are in train, but of another split" in faults
@@ -346,11 +343,9 @@ def itself(pair):
 
 
 @pytest.fixture
-def own(tmp_path, monkeypatch):
+def own(tmp_path, own_module):
     """A module of two samplers whose values are stored as other values than they return."""
-    (tmp_path / "own_keys.py").write_text(OWN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "own_keys", raising=False)
+    own_module("own_keys", OWN)
     return tmp_path
 
 

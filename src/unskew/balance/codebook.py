@@ -1,4 +1,4 @@
-"""Turns the values of a salient variable into codes 0..k−1; the support is declared or grows."""
+"""Turns the values of a salient variable into codes 0 … k−1; the support is declared or grows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from unskew.core.batch import Batch
 
 MAX_VALUES = 100_000  # a variable with more values is an identifier, not a feature
-_MAX_SPAN = 1 << 20  # the longest table of codes; integers farther apart are looked up in a dict
+_MAX_SPAN = 1 << 20  # the longest table of codes; integers farther apart are kept in a dict
 
 
 class Codebook:

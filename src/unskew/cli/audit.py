@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unskew.cli.options import By, Json, Seed, Settings, Trust, read_settings
+from unskew.cli.options import TARGET, By, Json, Seed, Settings, Trust, read_settings
 from unskew.cli.printing import draw, echo, print_json
 from unskew.cli.progress import progress
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def audit(
     target: Annotated[
         str,
-        typer.Argument(help="A source, a dataset, a .parquet or .jsonl file, or module:function."),
+        typer.Argument(help=TARGET),
     ],
     by: By = None,
     n: Annotated[
@@ -75,18 +75,10 @@ def _audit(
     """Return the audit of one target, and show progress."""
     from unskew.datasets.api import DEFAULT_N
     from unskew.datasets.api import audit as run
-    from unskew.io.target import open_target
+    from unskew.datasets.target import open_target
 
-    if n is None and open_target(target, settings).endless:
+    opened = open_target(target, settings, seed, trust)
+    if n is None and opened.endless:
         n = DEFAULT_N
     with progress(f"auditing {target}", n) as advance:
-        return run(
-            target,
-            by or None,
-            n,
-            seed=seed,
-            settings=settings,
-            trust=trust,
-            like=like,
-            advance=advance,
-        )
+        return run(opened, by or None, n, like=like, advance=advance)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unskew.cli.options import Json, Seed, Settings, Trust, read_settings
+from unskew.cli.options import TARGET, Json, Seed, Settings, Trust, read_settings
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
 
@@ -15,9 +15,7 @@ from unskew.cli.progress import progress
 def convert(
     target: Annotated[
         str,
-        typer.Argument(
-            metavar="IN", help="A dataset, or a .parquet or .jsonl file. With -n also a source."
-        ),
+        typer.Argument(metavar="IN", help=f"{TARGET} A source needs -n."),
     ],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="A .parquet or .jsonl file.")],
     form: Annotated[
@@ -40,7 +38,7 @@ def convert(
     as_json: Json = False,
 ) -> None:
     """Write examples to one Parquet or JSONL file, or in a format of other tools."""
-    from unskew.io.convert import convert as run
+    from unskew.datasets.convert import convert as run
 
     with progress(f"converting {target}", n) as advance:
         rows = run(

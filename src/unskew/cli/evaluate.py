@@ -9,7 +9,6 @@ import typer
 
 from unskew.cli.models import choose, need_torch, takes
 from unskew.cli.options import Json
-from unskew.core.errors import check_range
 from unskew.models.karel.options import EvaluateOptions
 
 MODELS = {"karel": EvaluateOptions}
@@ -17,7 +16,7 @@ MODELS = {"karel": EvaluateOptions}
 
 @takes(MODELS)
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="Folder of the run.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a run, or the file of a model.")],
     targets: Annotated[
         list[str] | None,
         typer.Argument(
@@ -39,12 +38,12 @@ def evaluate(
 ) -> None:
     """Score a run: show the share of the examples that it solves."""
     need_torch()
-    if n is not None:
-        check_range("n", n, 1)
+    from unskew.models.checkpoint import load_checkpoint
     from unskew.models.karel.train.run import KIND
     from unskew.models.runs import settings
 
-    if settings(run).get("kind") == KIND:
+    facts = load_checkpoint(run)[1] if run.is_file() else settings(run)
+    if facts.get("kind") == KIND:
         from unskew.cli.evaluate_karel import evaluate_karel
 
         options = EvaluateOptions(**choose(MODELS, "karel", own))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -128,9 +129,9 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
     from dataclasses import replace
 
     from unskew.core.recipe import Recipe
-    from unskew.datasets.given import given_size
+    from unskew.datasets.target import named_recipe, open_input
     from unskew.io.location import place
-    from unskew.io.lookup import find_recipe, find_source
+    from unskew.io.lookup import find_source
 
     if source.endswith(".json"):
         if given or settings:
@@ -141,15 +142,17 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
         return Recipe.read(place(source))
     if "n" not in given and "splits" in given:
         given["n"] = sum(given["splits"].values())
-    named = find_recipe(source)
+    named = named_recipe(source, settings)
     if named is not None:
-        parameters = {**named.parameters, **settings}
-        chosen = find_source(named.source, parameters).parameters
-        parameters = {name: chosen[name] for name in parameters}
-        return replace(named, parameters=parameters, **given)
+        return replace(named, **given)
+    if Path(source).exists() and ":" not in source:
+        raise UnskewError(
+            f"{source} is data, and generate makes new examples; choose from the data with "
+            f"unskew resample {source}"
+        )
     chosen = find_source(source, settings).parameters
     if "n" not in given:
-        given["n"] = given_size(given["given"]) if "given" in given else 10_000
+        given["n"] = open_input(given["given"]).size() if "given" in given else 10_000
     return Recipe(source, parameters=dict(chosen), **given)
 
 

@@ -8,6 +8,7 @@ import typer
 
 from unskew.core.errors import UnskewError
 
+TARGET = "A source, a recipe, a dataset, a file or folder of data, or module:function."
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Set a parameter of the source. Repeatable."),

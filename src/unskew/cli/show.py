@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unskew.cli.options import Json, Seed, Settings, Trust, read_settings
+from unskew.cli.options import TARGET, Json, Seed, Settings, Trust, read_settings
 from unskew.cli.printing import echo, print_json
 from unskew.core.errors import UnskewError
 
 if TYPE_CHECKING:
-    from unskew.io.target import Target
+    from unskew.datasets.target import Target
 
 
 def show(
-    target: Annotated[str, typer.Argument(help="A source, a dataset, a file, or module:function.")],
+    target: Annotated[str, typer.Argument(help=TARGET)],
     n: Annotated[
         int | None,
         typer.Option("-n", help="Number of examples.", show_default="5; 1 with --trace"),
@@ -32,7 +32,7 @@ def show(
 ) -> None:
     """Show a few examples, drawn as their domain draws them."""
     from unskew.core.errors import check_count
-    from unskew.io.target import open_target
+    from unskew.datasets.target import open_target
 
     if trace and as_json:
         raise UnskewError("--trace prints text and has no JSON; leave out --json")

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 def synthesize(
     problem: Annotated[
-        Path,
+        str,
         typer.Argument(
-            help="A text file with one to five pairs of worlds, before and after, as pictures."
+            help="A text file with pairs of worlds, before and after, as pictures. Or any data "
+            "with Karel examples: a file, a dataset, a recipe, a table."
         ),
     ],
+    row: Annotated[int, typer.Option(help="The example to take, counted from 1.")] = 1,
     run: Annotated[
         Path | None,
         typer.Option(
@@ -38,7 +40,7 @@ def synthesize(
 ) -> None:
     """Find a Karel program from input/output worlds. Exits with 1 if none is found."""
     need_torch()
-    result = _synthesize(problem, run, beam, top)
+    result = _synthesize(problem, row, run, beam, top)
     if as_json:
         print_json(result)
     else:
@@ -47,34 +49,31 @@ def synthesize(
         raise typer.Exit(1)
 
 
-def _synthesize(path: Path, run: Path | None, beam: int, top: int) -> dict[str, Any]:
+def _synthesize(name: str, row: int, run: Path | None, beam: int, top: int) -> dict[str, Any]:
     """Return the programs as plain data, the best first, and how long the search took."""
     import numpy as np
 
-    from unskew.domains.karel.formats.problems import read_problem
-    from unskew.io.files import plain_errors
+    from unskew.models.karel.data.examples import read_worlds
     from unskew.models.karel.data.tasks import Tasks
     from unskew.models.karel.decode.beam import LARGEST_BEAM
-    from unskew.models.karel.decode.solve import solve, warm_up
+    from unskew.models.karel.decode.solve import SHOWN, solve, warm_up
 
     check_range("top", top, 1, LARGEST_BEAM)
     check_range("beam", beam, 1, LARGEST_BEAM)
-    with plain_errors(path, reading=True):
-        text = path.read_text(encoding="utf-8", errors="replace")
-    problem = read_problem(text, str(path))
-    pairs = len(problem.inputs)
-    check_range("pairs", pairs, 1, 5, step="give one to five pairs of worlds")
+    worlds = read_worlds(name, row)
+    pairs = min(len(worlds), SHOWN)
     began = time.perf_counter()
     with told_if_long("compiling; the first use on a machine takes longer"):
         model = _model(run)
         warm_up(model)
     ready = time.perf_counter()
-    worlds = np.stack([problem.inputs, problem.outputs], axis=1)[None]
-    tasks = Tasks.of_arrays(np.zeros((1, 1), np.uint8), worlds)
+    tasks = Tasks.of_arrays(np.zeros((1, 1), np.uint8), worlds[None])
     solved = solve(model, tasks, beam, shown=pairs)
     return {
-        "problem": str(path),
+        "problem": name,
+        "row": row,
         "pairs": pairs,
+        "held_out": len(worlds) - pairs,
         "beam": beam,
         "tried": int(solved.judged.valid.sum()),
         "found": int(solved.judged.consistent[0].sum()),
@@ -104,6 +103,7 @@ def _programs(solved: Solved, top: int) -> list[dict[str, Any]]:
             "rank": rank,
             "candidate": place + 1,
             "log_probability": float(solved.scores[0, place]),
+            "generalizes": bool(solved.judged.generalizes[0, place]),
             "program": to_tokens(solved.programs[0, place]),
             "text": to_readable(solved.programs[0, place]),
         }
@@ -115,7 +115,10 @@ def _print_programs(result: Mapping[str, Any]) -> None:
     """Print each program with its rank, and last how many candidates were right."""
     for program in result["programs"]:
         place = f"candidate {program['candidate']} of {result['beam']}"
-        echo(f"# {program['rank']}: {place}, log-probability {program['log_probability']:.2f}")
+        right = "right" if program["generalizes"] else "wrong"
+        others = f", {right} on what was not shown" if result["held_out"] else ""
+        chance = f"log-probability {program['log_probability']:.2f}"
+        echo(f"# {program['rank']}: {place}, {chance}{others}")
         echo(program["text"] + "\n")
     k, tried = result["pairs"], result["tried"]
     wanted = "the pair shows" if k == 1 else f"all {k} pairs show"

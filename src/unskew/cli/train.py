@@ -36,8 +36,7 @@ def train(
         ),
     ] = None,
     batch: Annotated[
-        int | None,
-        typer.Option(help="Examples in each step.", show_default=_defaults("batch")),
+        int | None, typer.Option(help="Examples in each step.", show_default=_defaults("batch"))
     ] = None,
     rate: Annotated[
         float | None, typer.Option(help="Peak learning rate.", show_default=_defaults("rate"))
@@ -48,34 +47,23 @@ def train(
     """Train a model of the Calculator or of Karel. Run it again to continue a stopped run."""
     need_torch()
     domain = "karel" if _is_karel(datasets) else "calculator"
-    given = choose(MODELS, domain, {"steps": steps, "batch": batch, "rate": rate, **own})
+    chosen = choose(MODELS, domain, {"steps": steps, "batch": batch, "rate": rate, **own})
+    chosen |= {"datasets": datasets, "output": output, "seed": seed}
     if domain == "karel":
         from unskew.cli.train_karel import train_karel
 
-        train_karel(karel.TrainOptions(datasets=datasets, output=output, seed=seed, **given))
+        train_karel(karel.TrainOptions(**chosen))
     else:
         from unskew.cli.train_calculator import train_calculator
 
-        train_calculator(
-            calculator.TrainOptions(datasets=datasets, output=output, seed=seed, **given)
-        )
+        train_calculator(calculator.TrainOptions(**chosen))
 
 
 def _is_karel(names: list[str]) -> bool:
     """Return whether the data is Karel's; refuse data of several domains."""
-    from unskew.core.recipe import Recipe
-    from unskew.io.lookup import built_in_domain, find_recipe
-    from unskew.io.target import open_target
+    from unskew.datasets.target import open_target
 
-    domains = set()
-    for name in names:
-        if find_recipe(name) is not None:
-            domain = built_in_domain(name)
-        elif name.endswith(".json"):
-            domain = built_in_domain(Recipe.read(Path(name), trust=False).source)
-        else:
-            domain = open_target(name).domain
-        domains.add(domain.name if domain is not None else "")
+    domains = {domain.name if domain else "" for domain in (open_target(n).domain for n in names)}
     if len(domains) > 1:
         raise UnskewError(f"{', '.join(names)} are of several domains; train on one domain")
     return domains == {"karel"}

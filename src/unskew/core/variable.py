@@ -27,16 +27,16 @@ _EXACT = 2**53  # whole numbers up to here are themselves as floats too
 
 @dataclass(frozen=True)
 class SalientVariable:
-    """A name, how to measure a batch, and the finite set X of its values.
+    """A name, a function that measures a batch, and the finite set X of the values.
 
-    ``support`` is X where it is declared; ``None`` means that X is what has been seen so far.
+    ``support`` is X if X is declared. ``None`` means that X is the values seen so far.
     """
 
     name: str
     measure: Callable[[Batch], Values]
     support: tuple[Hashable, ...] | None = None
     doc: str = ""
-    parts: tuple[SalientVariable, ...] = ()  # of a joint variable, whose values are tuples
+    parts: tuple[SalientVariable, ...] = ()  # of several variables together; the values are tuples
 
 
 Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable]
@@ -93,7 +93,10 @@ def as_variables(by: By) -> tuple[SalientVariable, ...]:
 
 
 def over(variable: Variable, support: Sequence[Hashable]) -> SalientVariable:
-    """Declare X: homogenizing aims at every value in it, and a value outside it is an error."""
+    """Return a variable whose X is declared: the values of ``support``.
+
+    An audit says which of them never came. Any other value is an error.
+    """
     made = as_variable(variable)
     try:
         values = tuple(dict.fromkeys(support))
@@ -107,7 +110,7 @@ def over(variable: Variable, support: Sequence[Hashable]) -> SalientVariable:
 
 
 def clip(variable: Variable, low: float, high: float) -> SalientVariable:
-    """Count values below ``low`` as ``low`` and values above ``high`` as ``high``."""
+    """Return a variable that counts values below ``low`` as ``low``, above ``high`` as ``high``."""
     numbers = isinstance(low, Real) and isinstance(high, Real)
     if not (numbers and low <= high):
         raise UnskewError(f"clip from {low!r} to {high!r} is empty; give low <= high")
@@ -115,7 +118,7 @@ def clip(variable: Variable, low: float, high: float) -> SalientVariable:
 
 
 def round_to(variable: Variable, step: float) -> SalientVariable:
-    """Round to the nearest multiple of ``step``, halves up."""
+    """Return a variable that is rounded to the nearest multiple of ``step``. Halves go up."""
     check_range("step", step, math.ulp(0.0), sys.float_info.max, step="give a positive step")
 
     def rounded(values: Values) -> Values:
@@ -129,9 +132,9 @@ def round_to(variable: Variable, step: float) -> SalientVariable:
 
 
 def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
-    """Sort numbers into the intervals between ``edges``; X is every interval.
+    """Return a variable that sorts numbers into the intervals between ``edges``.
 
-    ``[0, 1, 5]`` makes "< 0", "[0, 1)", "[1, 5)" and "≥ 5".
+    X is every interval: ``[0, 1, 5]`` makes "< 0", "[0, 1)", "[1, 5)" and "≥ 5".
     """
     try:
         cuts = np.asarray(edges, dtype=float)

@@ -7,90 +7,29 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
-from unskew.balance.homogenizer import Homogenizer, KeptBatches
-from unskew.core.batch import concatenate
-from unskew.core.errors import HealthWarning, RowError, UnskewError, is_new
+from unskew.core.errors import HealthWarning, UnskewError, is_new
 from unskew.core.recipe import Recipe
 from unskew.core.repeatable import refuse_unrepeatable
-from unskew.core.rng import generator
-from unskew.core.tally import Tally
-from unskew.core.variable import joint
 from unskew.datasets.finish import at_once, finish
-from unskew.datasets.given import given_place, given_rows, given_size
-from unskew.datasets.inputs import check_inputs, contents_of, named_inputs, record_inputs
+from unskew.datasets.inputs import check_inputs, contents_of, record_inputs
 from unskew.datasets.part import finished_part, make_part
-from unskew.datasets.splits import excluded_by, restricted, without
+from unskew.datasets.shard import make_shard, shard_batches
+from unskew.datasets.target import open_recipe
 from unskew.io.dataset import RECIPE, Dataset
-from unskew.io.location import Place, check_contents, create_text, place, plain_errors, remove_stale
-from unskew.io.lookup import recipe_source, recipe_variables
+from unskew.io.files import create_text, remove_stale
+from unskew.io.location import Place, check_contents, place, plain_errors
 
 if TYPE_CHECKING:
     from unskew.core.batch import Batch
+    from unskew.core.tally import Tally
     from unskew.datasets.engines import Engine
 
 Advance = Callable[[int], None]
-DERIVED_AT_ONCE = 4096  # given examples made anew at once
 
 
 def shard(recipe: Recipe, index: int, advance: Advance = lambda _: None) -> tuple[Batch, Tally]:
     """Make one shard. The same recipe and index give the same examples anywhere, in any order."""
-    if recipe.given:
-        return _derived(recipe, index, advance)
-    kept = kept_batches(recipe, index)
-    batches = []
-    for batch in kept.take(recipe.shard_rows(index)):
-        batches.append(batch)
-        advance(len(batch))
-    return concatenate(batches), kept.tally
-
-
-def make(recipe: Recipe, index: int) -> Batch:
-    """Make the examples of one shard."""
-    return shard(recipe, index)[0]
-
-
-def _derived(recipe: Recipe, index: int, advance: Advance) -> tuple[Batch, Tally]:
-    """Make a shard of given examples anew."""
-    named_inputs(recipe)
-    derive = recipe_source(recipe).derive
-    if derive is None:
-        raise UnskewError(f"{recipe.source} makes nothing of given examples; leave given out")
-    rng = generator(recipe.seed, recipe.source, "draw", index)
-    tally = Tally()
-    batches = []
-    start = recipe.shard_at(index).index * recipe.shard_size
-    stop = start + recipe.shard_rows(index)
-    rows = given_rows(recipe.given, start, stop, make)
-    excluded = excluded_by(recipe, make)
-    for first in range(0, len(rows), DERIVED_AT_ONCE):
-        part = rows.slice(first, DERIVED_AT_ONCE)
-        try:
-            made, dropped = derive(rng, part)
-        except RowError as error:
-            raise error.at(given_place(recipe.given, start + first + error.row)) from error
-        made, leaked = without(made, recipe, excluded)
-        dropped += leaked
-        tally += Tally(len(made), len(made), dropped)
-        batches.append(made)
-        advance(len(part))
-    return concatenate(batches), tally
-
-
-def kept_batches(recipe: Recipe, index: int) -> KeptBatches:
-    """Return the endless run of kept batches that a shard is the beginning of."""
-    source = restricted(recipe_source(recipe), recipe, index, make)
-    homogenizer = None
-    if recipe.homogenize:
-        rng = generator(recipe.seed, recipe.source, "accept", *_labels(recipe, index))
-        homogenizer = Homogenizer(joint(recipe_variables(recipe)), recipe.epsilon, rng)
-    rng = generator(recipe.seed, recipe.source, "draw", *_labels(recipe, index))
-    return KeptBatches(source, rng, homogenizer)
-
-
-def _labels(recipe: Recipe, index: int) -> tuple[str | int, ...]:
-    """Return what tells the streams of a shard from those of all others."""
-    shard = recipe.shard_at(index)
-    return (shard.split, shard.index) if recipe.splits else (index,)
+    return make_shard(open_recipe(recipe), index, advance)
 
 
 def generate(
@@ -100,32 +39,33 @@ def generate(
     *,
     engine: Engine | None = None,
 ) -> Dataset:
-    """Run a recipe into a folder. Run again after a stop, it goes on with what is missing.
+    """Run a recipe and write the dataset. After a stop, the same call makes what is missing.
 
-    ``folder`` is a path, or the address of a prefix in an object store: ``s3://bucket/prefix``.
-
-    ``engine`` makes the parts elsewhere (``unskew.datasets.engines``); left out, this process does.
+    Args:
+        recipe: what to make.
+        folder: a path, or a prefix in an object store: ``s3://bucket/prefix``.
+        advance: called with a number of examples each time that so many are done.
+        engine: who makes the parts (``unskew.datasets.engines``). Without it, this process.
     """
     path = place(folder)
-    kept_batches(recipe, 0)  # names and parameters are checked before anything is written
-    source = recipe_source(recipe)
-    if recipe.given and source.derive is None:
-        raise UnskewError(f"{recipe.source} makes nothing of given examples; leave given out")
-    if source.is_own and not recipe.given:
-        refuse_unrepeatable(source)
-    if recipe.given and recipe.n > given_size(recipe.given):
-        raise UnskewError(
-            f"n is {recipe.n}, but {recipe.given} has {given_size(recipe.given)} examples; "
-            "ask for no more"
-        )
+    opened = open_recipe(recipe)  # names and parameters are checked before anything is written
+    shard_batches(opened, 0)
+    if opened.given is not None:
+        size = opened.given.size()
+        if recipe.n > size:
+            raise UnskewError(
+                f"n is {recipe.n}, but {recipe.given} has {size} examples; ask for no more"
+            )
+    elif opened.source.is_own:
+        refuse_unrepeatable(opened.source)
     contents = contents_of(recipe)
     _claim(path, recipe)
     check_contents(path)  # it may be a stranger's, and files are written into it
     record_inputs(path, contents)
     remove_stale(path)
     numbers = range(recipe.shards)
-    found = at_once(partial(finished_part, path, recipe), numbers)
-    missing = [index for index in numbers if found[index] is None]
+    parts = at_once(partial(finished_part, path, recipe), numbers)
+    missing = [index for index in numbers if parts[index] is None]
     if recipe.distinct:
         drawn = at_once(partial(finished_part, path, recipe, drawn=True), missing)
         missing = [index for index, part in zip(missing, drawn, strict=True) if part is None]
@@ -136,7 +76,7 @@ def generate(
         for index in engine(recipe, path, missing):
             advance(recipe.shard_rows(index))
     check_owner(path, recipe)
-    return finish(path, recipe, found)
+    return finish(path, recipe, parts)
 
 
 def _run_here(recipe: Recipe, folder: Place, indices: Sequence[int], advance: Advance) -> None:
@@ -164,14 +104,10 @@ def _run_here(recipe: Recipe, folder: Place, indices: Sequence[int], advance: Ad
 
 def run_part(recipe: Recipe, folder: Place, index: int, advance: Advance = lambda _: None) -> None:
     """Make one part of a dataset, whoever asks for it."""
-
-    def made() -> tuple[Batch, Tally]:
-        found = shard(recipe, index, advance)
-        check_owner(folder, recipe)
-        check_inputs(folder, recipe)  # after they were read: had they changed, it would be seen
-        return found
-
-    make_part(recipe, folder, index, made, drawn=recipe.distinct)
+    batch, tally = shard(recipe, index, advance)
+    check_owner(folder, recipe)
+    check_inputs(folder, recipe)  # after they were read: had they changed, it would be seen
+    make_part(recipe, folder, index, batch, tally, drawn=recipe.distinct)
 
 
 def _claim(folder: Place, recipe: Recipe) -> None:

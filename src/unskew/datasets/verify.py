@@ -17,14 +17,21 @@ from unskew.core.recipe import Recipe, Trust, trusted_names
 from unskew.core.rng import generator
 from unskew.core.rowhash import row_hashes
 from unskew.core.usercode import raised
-from unskew.datasets.generate import make
-from unskew.datasets.inputs import check_inputs, untrusted_inputs
+from unskew.datasets.generate import shard
+from unskew.datasets.inputs import check_inputs
 from unskew.datasets.manifest import Verified, Whole, inspect_files
 from unskew.datasets.part import part_batch, part_bytes
-from unskew.datasets.splits import SeenKeys, excluded_keys, key_hashes, key_of, split_of
+from unskew.datasets.splits import SeenKeys, key_hashes, keys_in, split_of
+from unskew.datasets.target import open_input, untrusted_inputs
 from unskew.io.dataset import read_parquet, recipe_of
 from unskew.io.location import Place, place, read_bytes
-from unskew.io.lookup import IF_TRUSTED, recipe_domain, recipe_source, untrusted_code
+from unskew.io.lookup import (
+    IF_TRUSTED,
+    recipe_domain,
+    recipe_key,
+    recipe_source,
+    untrusted_code,
+)
 
 RECHECKED = 200  # rows that are worked out again, slowly
 MOST_ASKED = 1 << 20  # rows of a part that is made again, where fewer than asked may be there
@@ -38,10 +45,14 @@ def verify(
     trust: Trust = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Verified:
-    """Check files, rows and keys; ``against`` names datasets that must share no key with it.
+    """Check the files, rows and keys of a dataset; return the faults.
 
-    Code, files and addresses that the dataset's recipe names are left alone unless ``trust`` says
-    so, and what is not checked for that reason is said. Built-in sources need no trust.
+    Args:
+        folder: a path, or a prefix in an object store.
+        against: datasets that must share no key with this one.
+        trust: whether to open the code, files and addresses that the recipe names. Without it,
+            ``Verified.skipped`` says what was not checked. Built-in sources need no trust.
+        advance: called with a number of rows each time that so many are done.
     """
     path = place(folder)
     recipe = recipe_of(path, _with(against, trust))
@@ -59,7 +70,7 @@ def verify(
         try:
             for batch in read_parquet(part.path):
                 rows.append(row_hashes(batch))
-                keys.setdefault(part.split, []).append(key_hashes(batch, key_of(recipe)))
+                keys.setdefault(part.split, []).append(key_hashes(batch, recipe_key(recipe)))
                 _check_rows(batch, domain, part, start, sampled.get(part.index, []), found)
                 start += len(batch)
                 advance(len(batch))
@@ -75,7 +86,7 @@ def verify(
     if compared and _knows_keys(recipe, found):
         _check_keys(recipe, keys, found)
         for name in others:
-            _check_leak(name, key_of(recipe), keys, found)
+            _check_leak(name, recipe_key(recipe), keys, found)
     elif against:  # what tells examples apart is not known here: whole rows are compared
         for name in against:
             _check_leak(name, "", keys, found)
@@ -189,13 +200,13 @@ def _check_made(
         check_inputs(folder, recipe)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HealthWarning)  # said when it was generated
-            batch = make(recipe, part.index)
+            batch = shard(recipe, part.index)[0]
         made = part_batch(part_bytes(recipe, part.index, batch))
     except UnskewError as error:
         found.skipped.append(f"no part was made again: {error}")
         return
     if recipe.distinct:
-        made = made.filter(SeenKeys(recipe).first(made))
+        made = made.filter(SeenKeys(recipe_key(recipe)).first(made))
     try:
         there = part_batch(read_bytes(part.path))
     except (OSError, ValueError):
@@ -260,7 +271,7 @@ def _check_leak(
     keys: dict[str, list[Hashes]],
     found: Verified,
 ) -> None:
-    other = excluded_keys(name, make, key)
+    other = keys_in(open_input(name), key)
     for split, hashes in keys.items():
         shared = len(np.intersect1d(np.concatenate(hashes), other))
         if shared:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.audits.audit import VariableAudit, in_order, kl_removed
+from unskew.audits.records import VariableAudit, in_order, kl_removed
 from unskew.balance.theory import cost_bound
 from unskew.core.errors import unknown
 from unskew.core.recipe import Recipe

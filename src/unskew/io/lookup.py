@@ -43,10 +43,11 @@ def find_source(name: str, settings: Mapping[str, Any] | None = None) -> Source:
             raise UnskewError(
                 f"source {name!r} takes no settings ({', '.join(settings)}); set them in the module"
             )
-        found = find_object(name)
-        made = plain_source(found, name) if not isinstance(found, Source) else own_source(found)
-        return replace(made, name=name)
-    domain, slash, source = name.partition("/")
+        function = find_object(name)
+        is_source = isinstance(function, Source)
+        source = own_source(function) if is_source else plain_source(function, name)
+        return replace(source, name=name)
+    domain, slash, source_name = name.partition("/")
     if not slash:
         raise unknown("source", name, source_names())
     if find_table(name) is not None:
@@ -56,12 +57,23 @@ def find_source(name: str, settings: Mapping[str, Any] | None = None) -> Source:
             f"{name} is a recipe, not a source; run it with `unskew generate {name} -o DIR` "
             "and give that folder"
         )
-    return load_domain(domain).source(source, settings)
+    return load_domain(domain).source(source_name, settings)
 
 
 def source_names() -> list[str]:
     """Return every built-in source as ``domain/source``."""
     return [f"{domain}/{name}" for domain in domain_names() for name in load_domain(domain).sources]
+
+
+def is_built_in(name: str) -> bool:
+    """Return whether a built-in domain has a source, a recipe or a table of this name."""
+    domain, slash, entry = name.partition("/")
+    return bool(slash) and domain in domain_names() and entry in load_domain(domain).names()
+
+
+def built_in_names() -> list[str]:
+    """Return every built-in source, recipe and table as ``domain/name``."""
+    return [f"{name}/{entry}" for name in domain_names() for entry in load_domain(name).names()]
 
 
 def find_recipe(name: str) -> Recipe | None:
@@ -102,6 +114,12 @@ def recipe_domain(recipe: Recipe) -> Domain | None:
         return _own_domain(recipe.source)
     except UnskewError:
         return None
+
+
+def recipe_key(recipe: Recipe) -> str:
+    """Return the column whose content tells a recipe's examples apart; empty: the whole row."""
+    domain = recipe_domain(recipe)
+    return domain.key if domain is not None else ""
 
 
 def recipe_variables(recipe: Recipe) -> list[SalientVariable]:
@@ -194,13 +212,13 @@ def column_variable(name: str, *, known: bool = True) -> SalientVariable:
 def find_object(name: str) -> Any:
     """Import a function, variable or source as ``my_module:name``, from the current folder too."""
     module, attribute = _own_module(name), name.partition(":")[2]
-    found = getattr(module, attribute, None)
-    if found is None:
+    value = getattr(module, attribute, None)
+    if value is None:
         public = [key for key in vars(module) if not key.startswith("_")]
         raise unknown(f"name in module {module.__name__}", attribute, public)
-    if not (callable(found) or isinstance(found, (SalientVariable, Source))):
-        raise UnskewError(f"{name!r} is {type(found).__name__}; name a function or a variable")
-    return found
+    if not (callable(value) or isinstance(value, (SalientVariable, Source))):
+        raise UnskewError(f"{name!r} is {type(value).__name__}; name a function or a variable")
+    return value
 
 
 def _own_domain(name: str) -> Domain | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from unskew.core.batch import Batch, Column, concatenate, is_binary
 from unskew.core.errors import UnskewError, check_count
-from unskew.io.target import Target
+from unskew.datasets.target import Target
 
 DRAWS = 10_000  # of a source, which never ends, unless one says how many
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from unskew.audits.audit import Auditor, Comparison
+from unskew.audits.audit import Comparison
 from unskew.audits.report import words
 from unskew.audits.report.charts import Spec, comparison_chart, theme
 from unskew.audits.report.page import filled, responsive
@@ -17,7 +17,6 @@ from unskew.audits.report.templates import Data
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.datasets.api import audit
-from unskew.datasets.generate import make
 from unskew.experiments.page.calculator import calculator_result
 from unskew.experiments.page.charts import (
     beside_chart,
@@ -32,7 +31,6 @@ from unskew.experiments.page.tables import numbers, tests, trainings
 from unskew.experiments.page.tasks import failure_tasks, problem_tasks
 from unskew.experiments.table import LONGEST, Result, Table, duration
 from unskew.io.files import write_text
-from unskew.io.lookup import built_in_domain, find_variables
 
 FRAMED = "A frame marks a model that is tested on the kind of worlds it was trained on."
 DASHED = "Solid lines are our numbers, dashed lines the paper’s."
@@ -53,10 +51,7 @@ def comparisons(audited: int = AUDITED) -> list[Comparison]:
     worlds = [audit(f"karel/{source}", WORLD_VARIABLES, audited) for source in ("msr", "uniform")]
     before = audit("calculator/dcfg", n=audited)
     recipe = Recipe("calculator/dcfg", audited, homogenize=("length",), epsilon=0.025)
-    auditor = Auditor(find_variables(list(before.variables), built_in_domain(recipe.source)))
-    for index in range(recipe.shards):
-        auditor.add(make(recipe, index))
-    after = auditor.result("homogenized by length", recipe=recipe)
+    after = replace(audit(recipe, list(before.variables)), label="homogenized by length")
     return [worlds[0].compare(worlds[1]), before.compare(after)]
 
 
@@ -186,10 +181,11 @@ def _histograms(comparison: Comparison, charts: _Charts) -> Data:
     """Return the histograms of two audits, and sentences about what changed."""
     before = words.shown(comparison.before.label, 40)
     after = words.shown(comparison.after.label, 40)
+    left = words.left(comparison.after.recipe, comparison.variables)
     return {
         "before": before,
         "after": after,
-        "changes": [" ".join(words.changes(comparison)), words.left(comparison)],
+        "changes": [" ".join(words.changes(comparison.variables)), left],
         "variables": [
             _histogram(comparison, name, charts, (before, after)) for name in comparison.variables
         ],
@@ -198,7 +194,7 @@ def _histograms(comparison: Comparison, charts: _Charts) -> Data:
 
 def _histogram(comparison: Comparison, name: str, charts: _Charts, labels: tuple[str, str]) -> Data:
     before, after = comparison.variables[name]
-    row = words.comparison_row(comparison, name)
+    row = words.row(before, after)
     numbers = f"KL {row['KL']} nats, total variation {row['TV']}"
     return {
         "name": words.shown(name, LONGEST),

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
-from unskew.core.errors import UnskewError, unknown
-from unskew.core.recipe import Recipe
-from unskew.datasets.generate import make
-from unskew.datasets.splits import excluded_keys, key_hashes
+from unskew.core.errors import UnskewError, check_count
+from unskew.datasets.splits import key_hashes, keys_in
+from unskew.datasets.target import open_input, open_target
 from unskew.domains.karel import DOMAIN
-from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM, check, world_numbers
-from unskew.io.lookup import find_recipe
-from unskew.io.target import Target, open_target
+from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM, check, world_numbers, world_rows
 from unskew.models.karel.data.tasks import Tasks, joined
 from unskew.models.samples import Sample, join, read_sample
 
@@ -25,10 +21,6 @@ from unskew.models.samples import Sample, join, read_sample
 # not here: they are all there are of one to three actions.
 TEST_SETS = ("karel/msr-test", "karel/msr-val", "karel/while-in-while", "karel/while-in-if")
 HELD_OUT = 512  # number of tasks that check a run
-NAMES = tuple(
-    f"{DOMAIN.name}/{name}"
-    for name in (*DOMAIN.sources, *DOMAIN.catalog.recipes, *DOMAIN.catalog.tables)
-)
 
 
 @dataclass(frozen=True)
@@ -41,37 +33,9 @@ class Reading:
     shared: int  # distinct programs of theirs
 
 
-def open_examples(name: str, seed: int = 0) -> Target:
-    """Open a dataset, file, table, named recipe or source."""
-    recipe = find_recipe(name)
-    if recipe is not None:
-        return Target(name, lambda n: _made(recipe, n), DOMAIN)
-    is_name = name.startswith(f"{DOMAIN.name}/") or not set(name) & set("/.:")
-    if name and is_name and name not in NAMES and not Path(name).exists():
-        step = "check the path, or see unskew list karel"
-        raise unknown("source, recipe or file", name, NAMES, step)
-    return open_target(name, seed=seed)
-
-
-def _made(recipe: Recipe, n: int | None) -> Iterator[Batch]:
-    """Yield the first examples of a recipe, shard by shard."""
-    have = 0
-    for index in range(recipe.shards):
-        if n is not None and have >= n:
-            return
-        batch = make(recipe, index)
-        yield batch if n is None else batch.head(n - have)
-        have += len(batch)
-
-
-def is_endless(name: str) -> bool:
-    """Whether a name is a source's, which has no end."""
-    return open_examples(name).endless
-
-
 def read_examples(name: str, n: int | None = None, seed: int = 0) -> Batch:
-    """Return the first examples of a dataset, file, table, named recipe or source."""
-    target = open_examples(name, seed)
+    """Return the first examples of a target: a dataset, file, table, recipe or source."""
+    target = open_target(name, seed=seed)
     if target.endless and n is None:
         raise UnskewError(f"{name} is a source without end; say how many, or give a dataset")
     found = [_columns(batch, name) for batch in target.read(n)]
@@ -82,9 +46,28 @@ def read_examples(name: str, n: int | None = None, seed: int = 0) -> Batch:
 
 def read_scored(name: str, n: int | None = None, seed: int = 0) -> Sample:
     """Return what a model is scored on, with columns besides Karel's own."""
-    sample = read_sample(open_examples(name, seed), n)
+    sample = read_sample(open_target(name, seed=seed), n)
     _columns(sample.examples, name)
     return sample
+
+
+def read_worlds(name: str, row: int = 1) -> NDArray[np.uint8]:
+    """Return the worlds of one example of a target, (pairs, 2, 260); rows count from 1."""
+    check_count("row", row, "rows count from 1")
+    target = open_target(name)
+    start = 0
+    for batch in target.read(row):
+        if row <= start + len(batch):
+            worlds = [_column(batch.slice(row - start - 1, 1), c, name) for c in (INPUTS, OUTPUTS)]
+            return np.stack([column[0] for column in worlds], axis=1)
+        start += len(batch)
+    raise UnskewError(f"{name} has {start} examples, and no row {row}; give a smaller --row")
+
+
+def _column(batch: Batch, column: str, name: str) -> NDArray[np.uint8]:
+    if column not in batch.columns:
+        raise UnskewError(f"{name} has no {column}; give a problem, or Karel examples")
+    return world_rows(batch, column)
 
 
 def read_held_out(name: str) -> Tasks:
@@ -139,5 +122,5 @@ def _columns(batch: Batch, name: str) -> Batch:
 
 
 def _keys(names: tuple[str, ...]) -> NDArray[np.uint64]:
-    keys = [excluded_keys(name, make, DOMAIN.key) for name in names]
+    keys = [keys_in(open_input(name), DOMAIN.key) for name in names]
     return np.concatenate(keys) if keys else np.empty(0, np.uint64)

@@ -12,10 +12,11 @@ import numpy as np
 from unskew.core.domain import Domain, domain_code, example_data
 from unskew.core.errors import RowError, UnskewError, brief, check_count, unknown
 from unskew.core.recipe import Trust
+from unskew.datasets.target import Target, open_target
 from unskew.io.dataset import Dataset
 from unskew.io.files import check_writable, write_by
 from unskew.io.object_store import is_address
-from unskew.io.target import FILES, Target, alike, open_target
+from unskew.io.reading import FILES, alike
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,0 +1,394 @@
+"""What a name or an object means: one ``Target`` for everything that can be read as examples.
+
+A target is a source, a recipe, a table, a dataset, a file, a folder of files, or Python objects.
+Every command and every function that reads examples opens a target.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from unskew.balance.homogenizer import ENDLESS
+from unskew.core.batch import EXAMPLE, Batch, concatenate
+from unskew.core.domain import Domain
+from unskew.core.errors import UnskewError, unknown
+from unskew.core.recipe import Recipe, Trust
+from unskew.core.repeatable import warn_of_unrepeatable
+from unskew.core.rng import generator
+from unskew.core.rowhash import content_hashes
+from unskew.core.source import Source, own_source
+from unskew.datasets.shard import OpenRecipe, shard_batches
+from unskew.datasets.splits import SeenKeys
+from unskew.domains import domain_names
+from unskew.io.dataset import RECIPE, Dataset, read_parquet
+from unskew.io.iterables import check_iterable, chunked
+from unskew.io.location import (
+    ObjectPath,
+    Place,
+    files_below,
+    known_sha256,
+    place,
+    plain_errors,
+    stamp,
+)
+from unskew.io.lookup import (
+    IF_TRUSTED,
+    built_in_domain,
+    built_in_names,
+    find_recipe,
+    find_source,
+    find_table,
+    is_built_in,
+    recipe_domain,
+    recipe_key,
+    recipe_source,
+    recipe_variables,
+)
+from unskew.io.object_store import is_address
+from unskew.io.reading import FILES, TEXT, domain_of_file, read_file, read_text
+
+JSON = ".json"  # the file of a recipe
+
+
+@dataclass(frozen=True)
+class Section:
+    """Examples of a target that can be read without those before them."""
+
+    rows: int
+    read: Callable[[], Iterator[Batch]]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something to read as batches, and the domain whose variables apply.
+
+    ``read(n)`` yields the first ``n`` examples; if ``n`` is None, all of them. A source never
+    ends. ``content()`` is a checksum of what will be read. ``where(row)`` says in which row of
+    which file an example stands. ``sections`` is empty if only reading tells how many examples
+    there are.
+    """
+
+    label: str
+    read: Callable[[int | None], Iterator[Batch]]
+    domain: Domain | None = None
+    source: Source | None = None
+    recipe: Recipe | None = None  # that makes the examples, or that made the dataset
+    dataset: Dataset | None = None
+    sections: tuple[Section, ...] = ()
+    dropped: Counter[str] = field(default_factory=Counter)  # what a source threw away, by reason
+    content: Callable[[], str] = lambda: ""
+    where: Callable[[int], str] = lambda row: f"row {row + 1}"
+
+    @property
+    def endless(self) -> bool:
+        """Whether there is always another example."""
+        return self.source is not None
+
+    def size(self) -> int:
+        """Return the number of examples; refuse a target that does not say it in advance."""
+        if self.source is not None:
+            raise UnskewError(f"{self.label} never ends; give a dataset, a table or a named recipe")
+        if self.recipe is not None and not self.sections:
+            raise UnskewError(
+                f"{self.label} leaves out some of its {self.recipe.n:,} examples when it is made; "
+                "generate it first, and give its folder"
+            )
+        if self.sections:
+            return sum(section.rows for section in self.sections)
+        return sum(len(batch) for batch in self.read(None))
+
+    def rows(self, start: int, stop: int) -> Batch:
+        """Return the examples from ``start`` to before ``stop``."""
+        skip, sections = start, []
+        end = 0
+        for section in self.sections:
+            begin, end = end, end + section.rows
+            if begin < stop and end > start:
+                sections.append(section)
+            elif end <= start:
+                skip -= section.rows
+        read = chain.from_iterable(s.read() for s in sections) if sections else self.read(stop)
+        wanted = _slice(read, skip, stop - start)
+        return Batch.from_arrow(wanted.to_arrow()) if wanted.is_plain else wanted
+
+
+def open_target(
+    target: Any,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    trust: Trust = False,
+) -> Target:
+    """Open whatever a user may point at.
+
+    A person gave ``target``, so code that it names is imported. Code, files and addresses that a
+    dataset or the file of a recipe names are opened only if ``trust`` says so.
+    """
+    if settings and not isinstance(target, str):
+        raise UnskewError(f"settings are {dict(settings)}; only a source that is named takes any")
+    if isinstance(target, Target):
+        return target
+    if isinstance(target, Dataset):
+        return _open_dataset(target)
+    if isinstance(target, Recipe):
+        return _open_recipe(target.source, target)
+    if isinstance(target, (Path, ObjectPath)):
+        return _open_path(place(target), trust)
+    if isinstance(target, str):
+        return _open_name(target, settings, seed, trust)
+    if callable(target) or isinstance(target, Source):
+        return _open_source(own_source(target), seed)
+    check_iterable(target)
+    return Target("examples", lambda n: _first(chunked(target), n))
+
+
+def open_recipe(recipe: Recipe) -> OpenRecipe:
+    """Find everything that a recipe names; refuse what it does not trust."""
+    refused = untrusted_inputs(recipe)
+    if refused:
+        raise UnskewError(f"the data names {', '.join(refused)}, which is not opened; {IF_TRUSTED}")
+    return OpenRecipe(
+        recipe,
+        recipe_source(recipe),
+        tuple(recipe_variables(recipe)),
+        recipe_key(recipe),
+        open_input(recipe.given) if recipe.given else None,
+        {name: open_input(name) for name in recipe.exclude},
+    )
+
+
+def open_input(name: str) -> Target:
+    """Open what a recipe reads; refuse what never ends."""
+    target = open_target(name)
+    if target.endless:
+        raise UnskewError(f"{name} never ends; name a dataset, a file or a recipe")
+    return target
+
+
+def untrusted_inputs(recipe: Recipe) -> list[str]:
+    """Return the files and addresses that a recipe reads but does not trust."""
+    return [
+        name
+        for name in recipe.inputs
+        if not (recipe.trusts(name) or find_recipe(name) or find_table(name))
+    ]
+
+
+def named_recipe(name: str, settings: Mapping[str, Any]) -> Recipe | None:
+    """Return a built-in recipe with these parameters of its source; None if there is none."""
+    recipe = find_recipe(name)
+    if recipe is None or not settings:
+        return recipe
+    parameters = {**recipe.parameters, **settings}
+    chosen = find_source(recipe.source, parameters).parameters
+    return replace(recipe, parameters={name: chosen[name] for name in parameters})
+
+
+def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int, trust: Trust) -> Target:
+    """Open a name. A built-in name comes first: ./karel/msr is the folder of that name."""
+    if not name:
+        raise UnskewError("the name is empty; give a source, a file or a folder")
+    if is_built_in(name):
+        return _open_built_in(name, settings or {}, seed)
+    path = place(name)
+    with plain_errors(path, reading=True):
+        exists = path.exists()
+    is_source = ":" in name or name.partition("/")[0] in domain_names()
+    if not exists and is_source and not is_address(name):
+        return _open_source(find_source(name, settings), seed)
+    _refuse_settings(name, settings or {})
+    short = isinstance(path, Path) and len(path.parts) <= 2
+    if not exists and short and path.suffix not in (*FILES, TEXT, JSON):
+        step = "check the path; unskew list names the sources"
+        raise unknown("source, recipe or file", name, built_in_names(), step)
+    return _open_path(path, trust)
+
+
+def _open_built_in(name: str, settings: Mapping[str, Any], seed: int) -> Target:
+    """Open a source, a recipe or a table of a built-in domain."""
+    recipe, table = named_recipe(name, settings), find_table(name)
+    if recipe is not None:
+        return _open_recipe(name, recipe)
+    if table is None:
+        return _open_source(find_source(name, settings), seed)
+    _refuse_settings(name, settings)
+    rows = table()
+    return Target(
+        name,
+        lambda n: _first(iter([rows]), n),
+        built_in_domain(name),
+        sections=(Section(len(rows), lambda: iter([rows])),),
+        content=lambda: hashlib.sha256(content_hashes(rows).tobytes()).hexdigest()[:16],
+        where=lambda row: f"{name} row {row + 1}",
+    )
+
+
+def _refuse_settings(name: str, settings: Mapping[str, Any]) -> None:
+    if settings:
+        raise UnskewError(f"{name} takes no settings ({', '.join(settings)}); only sources do")
+
+
+def _open_source(source: Source, seed: int) -> Target:
+    dropped: Counter[str] = Counter()
+
+    def read(n: int | None) -> Iterator[Batch]:
+        if source.is_own:
+            warn_of_unrepeatable(source)
+        rng = generator(seed, source.name, "audit")
+        left = ENDLESS if n is None else n
+        while left > 0:
+            batch, reasons = source.draw(rng, min(left, source.chunk))
+            dropped.update(reasons)
+            left -= len(batch)
+            yield batch
+
+    return Target(source.name, read, source.domain, source=source, dropped=dropped)
+
+
+def _open_recipe(label: str, recipe: Recipe) -> Target:
+    """Open a recipe: its examples are made while they are read."""
+    dropped: Counter[str] = Counter()
+
+    def section(index: int) -> Iterator[Batch]:
+        before, batches = dropped.copy(), shard_batches(open_recipe(recipe), index)
+        for batch in batches.take(recipe.shard_rows(index)):
+            dropped.update(before + batches.tally.dropped - dropped)
+            yield batch
+
+    def read() -> Iterator[Batch]:
+        seen = SeenKeys(recipe_key(recipe))
+        for index in range(recipe.shards):
+            for batch in section(index):
+                yield batch.filter(seen.first(batch)) if recipe.distinct else batch
+
+    all_are_kept = not (recipe.given or recipe.distinct)
+    sections = [
+        Section(recipe.shard_rows(index), partial(section, index))
+        for index in range(recipe.shards if all_are_kept else 0)
+    ]
+    return Target(
+        label,
+        lambda n: _first((batch for batch in read() if len(batch)), n),
+        recipe_domain(recipe),
+        recipe=recipe,
+        sections=tuple(sections),
+        dropped=dropped,
+        content=lambda: recipe.hash,
+        where=lambda row: f"{label} row {row + 1}",
+    )
+
+
+def _open_dataset(dataset: Dataset) -> Target:
+    def section(number: int) -> Iterator[Batch]:
+        dataset.check_parts([number])
+        yield from read_parquet(dataset.parts[number])
+
+    return Target(
+        str(dataset.folder),
+        lambda n: _first(dataset.batches(), n),
+        recipe_domain(dataset.recipe),
+        recipe=dataset.recipe,
+        dataset=dataset,
+        sections=tuple(
+            Section(rows, partial(section, number)) for number, rows in enumerate(dataset.part_rows)
+        ),
+        dropped=dataset.tally.dropped,
+        content=lambda: _digest(dataset.checksums),
+        where=lambda row: _where(row, zip(dataset.parts, dataset.part_rows, strict=True)),
+    )
+
+
+def _open_path(path: Place, trust: Trust) -> Target:
+    with plain_errors(path, reading=True):
+        if not path.exists():
+            raise UnskewError(f"{path} does not exist; check the path")
+        if path.is_dir() and (path / RECIPE).is_file():
+            return _open_dataset(Dataset.open(path, trust))
+        if path.is_file() and path.suffix == TEXT:
+            return _open_text(path)
+        if path.is_file() and path.suffix == JSON:
+            return _open_recipe(str(path), Recipe.read(path, trust))
+        files = [path] if path.is_file() else files_below(path)
+    readable = [file for file in files if file.suffix in FILES]
+    if not readable:
+        raise UnskewError(f"{path} holds no {' or '.join(FILES)} file; point at one")
+    domain = domain_of_file(readable[0])
+
+    def read(n: int | None) -> Iterator[Batch]:
+        return _first((batch for file in readable for batch in read_file(file, domain, n)), n)
+
+    def sizes() -> Iterator[tuple[Place, int]]:
+        for file in readable:
+            yield file, sum(len(batch) for batch in read_file(file, None, None))
+
+    def content() -> str:
+        with plain_errors(path, reading=True):
+            return _digest(f"{file.name} {known_sha256(file, stamp(file))}" for file in readable)
+
+    return Target(str(path), read, domain, content=content, where=lambda row: _where(row, sizes()))
+
+
+def _open_text(path: Place) -> Target:
+    """Open a text file of the domain whose examples people write by hand."""
+    text, batch, domain = read_text(path)
+    return Target(
+        str(path),
+        lambda n: _first(iter([batch]), n),
+        domain,
+        content=lambda: _digest([text]),
+        where=lambda row: f"{path} row {row + 1}",
+    )
+
+
+def _digest(lines: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _where(row: int, sizes: Iterable[tuple[Place, int]]) -> str:
+    """Say in which file the row-th example of several files stands; rows count from 1."""
+    left = row
+    for file, rows in sizes:
+        if left < rows:
+            return f"{file} row {left + 1}"
+        left -= rows
+    raise UnskewError(f"there is no row {row + 1}; the files have changed, run it again")
+
+
+def _first(batches: Iterator[Batch], n: int | None) -> Iterator[Batch]:
+    left = ENDLESS if n is None else n
+    for batch in batches:
+        yield batch.head(left) if len(batch) > left else batch
+        left -= len(batch)
+        if left <= 0:
+            return
+
+
+def _slice(batches: Iterator[Batch], skip: int, n: int) -> Batch:
+    """Join the ``n`` rows that come after the first ``skip``."""
+    pieces: list[Batch] = []
+    for batch in batches:
+        if skip < len(batch) and n > 0:
+            pieces.append(batch.slice(skip, n))
+            n -= len(pieces[-1])
+        skip = max(0, skip - len(batch))
+        if n <= 0:
+            break
+    if not pieces:
+        raise UnskewError("there are no examples to start from; check what is given")
+    return concatenate(pieces)
+
+
+def column_names(batch: Batch) -> Sequence[str]:
+    """Return the columns of a table, or the keys of examples that are dicts."""
+    if not batch.is_plain:
+        return list(batch.columns)
+    rows = batch.columns[EXAMPLE].tolist()
+    if not all(isinstance(row, dict) for row in rows):
+        return []
+    return list(dict.fromkeys(key for row in rows for key in row if isinstance(key, str)))
