@@ -197,7 +197,7 @@ def _results(order: Order, work: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if order.only:
         _check_only(order, list(karel.values()))
     is_wanted = CALCULATOR in names
-    earlier = calculator.known(work, order.scale, order.steps) if is_wanted else None
+    earlier = calculator.earlier_result(work, order.scale, order.steps) if is_wanted else None
     lab: Any = _lab(order, work, list(karel.values())) if karel else None
     if lab and order.only == [NONE] and not earlier and not _has_entries(lab, karel.values()):
         raise UnskewError(
