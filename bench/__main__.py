@@ -1,6 +1,5 @@
 """Prints the speed figures of a machine: `make bench`; with -o, writes them as JSON too."""
 
-import argparse
 import json
 import subprocess
 import sys
@@ -9,31 +8,30 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from bench.results import options, save
+
 BENCHES = ("calculator", "homogenize", "karel", "karel_sources", "datasets")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", nargs="?", choices=BENCHES, help="one of them; all, unless named")
-    parser.add_argument("-o", "--output", type=Path, help="write the figures as JSON")
+    parser = options(__doc__)
+    parser.add_argument("name", nargs="?", choices=BENCHES, help="run only this bench")
     chosen = parser.parse_args()
-    if chosen.name:
-        figures = import_module(f"bench.{chosen.name}").main()  # nothing else is in its memory
-    else:
-        from unskew.experiments.provenance import provenance
-
-        figures = {"provenance": provenance(), **{name: apart(name) for name in BENCHES}}
+    if not chosen.name:
+        save(chosen.output, {name: apart(name) for name in BENCHES})
+        return
+    figures = import_module(f"bench.{chosen.name}").main()
     if chosen.output:
-        chosen.output.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        chosen.output.write_text(json.dumps(figures), encoding="utf-8")
 
 
 def apart(name: str) -> dict[str, Any]:
-    """Run a bench in a process of its own: what one leaves in memory is not another's."""
+    """Run a bench in its own process, so that it measures only its own memory."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "figures.json"
         subprocess.run([sys.executable, "-m", "bench", name, "-o", path], check=True)  # noqa: S603
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+        figures: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return figures
 
 
 if __name__ == "__main__":

@@ -3,19 +3,17 @@
 `python -m bench.karel_cuda -o FILE` writes the figures with what they were measured on.
 """
 
-import argparse
-import json
 import os
 from collections.abc import Callable
 from dataclasses import fields
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bench.clock import rate
 from bench.karel import LONG
+from bench.results import options, save
 from tests.naive import karel as naive
 from unskew.core.rng import generator
 from unskew.domains.karel import world
@@ -191,12 +189,8 @@ def measured(pairs: int, pool: int, repeats: int) -> dict[str, Any]:
     return result
 
 
-def with_provenance(result: dict[str, Any], pairs: int, pool: int, repeats: int) -> dict[str, Any]:
-    """Add how and where it was measured."""
-    from unskew.experiments.provenance import provenance
-
-    facts = provenance()
-    facts["libraries"]["numba-cuda"] = version("numba-cuda")
+def with_settings(result: dict[str, Any], pairs: int, pool: int, repeats: int) -> dict[str, Any]:
+    """Add how the figures were measured."""
     return {
         "bench": "karel_cuda",
         "settings": {
@@ -206,9 +200,9 @@ def with_provenance(result: dict[str, Any], pairs: int, pool: int, repeats: int)
             "repeats": repeats,
             "cpu_repeats": CPU_REPEATS,
             "seed": SEED,
+            "numba-cuda": version("numba-cuda"),
         },
         "cases": result,
-        "provenance": facts,
     }
 
 
@@ -221,8 +215,7 @@ def section() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, help="write the figures as JSON")
+    parser = options(__doc__)
     parser.add_argument("-n", "--pairs", type=int, default=PAIRS)
     parser.add_argument("--pool", type=int, default=POOL, help="programs, and worlds")
     parser.add_argument("--repeats", type=int, default=REPEATS)
@@ -231,9 +224,7 @@ def main() -> None:
         raise SystemExit(NONE)
     settings = (chosen.pairs, chosen.pool, chosen.repeats)
     result = measured(*settings)
-    if chosen.output:
-        text = json.dumps(with_provenance(result, *settings), indent=1)
-        chosen.output.write_text(text + "\n")
+    save(chosen.output, with_settings(result, *settings))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,11 @@
 """The Karel synthesizer's training step: examples per second, where they go, and a plain twin.
 
 `python -m bench.karel_model -o FILE` writes the figures with what they were measured on. The
-tasks are like the original dataset's, lengths included; gathering, expanding and everything
-else that a step does is in the figures.
+tasks are like the original dataset's, also in their lengths. The figures include everything that a
+step does, such as gathering and expanding.
 """
 
-import argparse
-import json
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -16,6 +13,7 @@ import torch
 from torch.nn import functional
 from torch.profiler import ProfilerActivity, profile
 
+from bench.results import options, save
 from tests.naive.karel_model import PlainSynthesizer
 from unskew.core.rng import generator
 from unskew.domains.karel.sources import msr
@@ -52,7 +50,7 @@ def make_tasks(n: int) -> Tasks:
 def milliseconds(job: Callable[[], object], repeats: int = REPEATS, times: int = 1) -> float:
     """Return the median time of a job on the device; the first call is not counted."""
     job()
-    found = []
+    times_taken = []
     for _ in range(repeats):
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         begin.record()
@@ -60,8 +58,8 @@ def milliseconds(job: Callable[[], object], repeats: int = REPEATS, times: int =
             job()
         end.record()
         torch.cuda.synchronize()
-        found.append(begin.elapsed_time(end) / times)
-    return median(found)
+        times_taken.append(begin.elapsed_time(end) / times)
+    return median(times_taken)
 
 
 def fast(tasks: Tasks, rows: int) -> dict[str, float]:
@@ -76,9 +74,9 @@ def fast(tasks: Tasks, rows: int) -> dict[str, float]:
 
 
 class PlainStep:
-    """The step as one would first write it: PyTorch's modules, autocast, the encoder compiled.
+    """A plain step: PyTorch's modules, autocast, and a compiled encoder.
 
-    Batches are of neighbours in length, padded to the longest, and taken at random.
+    A batch has tasks of similar length, padded to the longest. Batches are taken at random.
     """
 
     def __init__(self, tasks: Tasks, rows: int) -> None:
@@ -111,13 +109,13 @@ class PlainStep:
 
 
 def plain(tasks: Tasks, rows: int) -> dict[str, float]:
-    """Measure the plain twin, cuDNN choosing its convolutions by trying them too."""
+    """Measure the plain twin; cuDNN chooses its convolutions by trying them, too."""
     with torch.backends.cudnn.flags(enabled=True, benchmark=True):
         return _speed(rows, milliseconds(PlainStep(tasks, rows).run, REPEATS, STEPS))
 
 
 def split(tasks: Tasks, rows: int) -> dict[str, float]:
-    """Add up the time of a step's kernels by what they do: ms, without the gaps between them."""
+    """Add up the time of a step's kernels by what they do, in ms, without the gaps in between."""
     batches = Minibatches(tasks, rows, seed=SEED)
     model = Synthesizer(SynthesizerConfig()).to(tasks.programs.device)
     step = TrainingStep(model, batches, StepConfig(batch=rows), capture=lambda job, _: job)
@@ -127,11 +125,11 @@ def split(tasks: Tasks, rows: int) -> dict[str, float]:
         with profile(activities=[ProfilerActivity.CUDA]) as profiler:
             step.run(0, 0.5)
             torch.cuda.synchronize()
-    found: dict[str, float] = dict.fromkeys([*PARTS, OTHER], 0.0)
+    spent: dict[str, float] = dict.fromkeys([*PARTS, OTHER], 0.0)
     for event in profiler.key_averages():
         names = (part for part, words in PARTS.items() if any(word in event.key for word in words))
-        found[next(names, OTHER)] += event.self_device_time_total / 1e3
-    return {name: round(spent, 3) for name, spent in found.items()}
+        spent[next(names, OTHER)] += event.self_device_time_total / 1e3
+    return {name: round(milliseconds, 3) for name, milliseconds in spent.items()}
 
 
 def _speed(rows: int, spent: float) -> dict[str, float]:
@@ -139,15 +137,15 @@ def _speed(rows: int, spent: float) -> dict[str, float]:
 
 
 def beam_seconds(tasks: Tasks) -> dict[str, Any]:
-    """Time beam search with untrained weights, whose programs are long: the worst case."""
+    """Time beam search with untrained weights: their programs are long, so this is the worst."""
     model = Synthesizer(SynthesizerConfig()).to(tasks.programs.device)
     worlds = tasks.worlds[:BEAM_TASKS, :5]
     beam_search(model, worlds[:64], BEAM, MAX_LENGTH)
-    found = {}
+    seconds = {}
     for name, dtype in (("float32", torch.float32), ("bfloat16", BF16)):
         job = lambda dtype=dtype: beam_search(model, worlds, BEAM, MAX_LENGTH, dtype=dtype)  # noqa: E731
-        found[name] = round(milliseconds(job, 1) / 1e3, 2)
-    return {"tasks": BEAM_TASKS, "beam": BEAM, "max_length": MAX_LENGTH, "seconds": found}
+        seconds[name] = round(milliseconds(job, 1) / 1e3, 2)
+    return {"tasks": BEAM_TASKS, "beam": BEAM, "max_length": MAX_LENGTH, "seconds": seconds}
 
 
 def measured(n: int, *, with_plain: bool = True) -> dict[str, Any]:
@@ -178,20 +176,15 @@ def measured(n: int, *, with_plain: bool = True) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, help="write the figures as JSON")
+    parser = options(__doc__)
     parser.add_argument("-n", "--tasks", type=int, default=TASKS)
     parser.add_argument("--no-plain", action="store_true", help="leave out the plain twin")
     chosen = parser.parse_args()
     if not torch.cuda.is_available():
         raise SystemExit(NONE)
     result = measured(chosen.tasks, with_plain=not chosen.no_plain)
-    if chosen.output:
-        from unskew.experiments.provenance import provenance
-
-        settings = {"tasks": chosen.tasks, "shown": 5, "repeats": REPEATS, "steps": STEPS}
-        facts = {"bench": "karel_model", "settings": settings, **result, "provenance": provenance()}
-        chosen.output.write_text(json.dumps(facts, indent=1) + "\n")
+    settings = {"tasks": chosen.tasks, "shown": 5, "repeats": REPEATS, "steps": STEPS}
+    save(chosen.output, {"bench": "karel_model", "settings": settings, **result})
 
 
 if __name__ == "__main__":

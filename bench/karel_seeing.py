@@ -1,25 +1,22 @@
-"""Whether a model sees its worlds in its first steps, in four ways to begin.
+"""Whether a model sees its worlds in its first steps, for four ways to begin.
 
-`python -m bench.karel_seeing -o FILE` trains a model of a quarter of the channels on short
-programs in worlds full of markers, one pair shown, on a CPU (seven minutes on one core); with
-`--full` the whole network, which wants a GPU: `--full --longest 65 -n 65536 --shown 1 5
---batch 512 --rate 1.4e-3 --steps 3200 --way both`. Told are the loss on new tasks, with their own
-worlds and by how much more with those of other tasks: nothing, to a model that knows programs
-alone.
+`python -m bench.karel_seeing -o FILE` trains a model with a quarter of the channels on short
+programs in worlds full of markers. The model sees one pair. This takes seven minutes on one core.
+`--full` trains the whole network, which needs a GPU: `--full --longest 65 -n 65536 --shown 1 5
+--batch 512 --rate 1.4e-3 --steps 3200 --way both`. The figures are the loss on new tasks, and how
+much higher the loss is with the worlds of other tasks. If a model ignores its worlds, the
+difference is zero.
 """
 
-import argparse
-import json
 import time
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
+from bench.results import options, save
 from unskew.datasets.generate import shard
 from unskew.experiments.karel.lab.scales import SCALES
 from unskew.experiments.karel.lab.trainings import training
-from unskew.experiments.provenance import provenance
-from unskew.io.files import check_writable, write_text
+from unskew.io.files import check_writable
 from unskew.models.karel.data.tasks import Minibatches, Tasks, joined
 from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
 from unskew.models.karel.score import mean_loss
@@ -37,7 +34,7 @@ NEW = 600  # tasks that are not trained on
 
 
 def tasks_of(kind: str, n: int, longest: int) -> Tasks:
-    """Draw what a model of narrow worlds, or one beside it, is trained on, up to a length."""
+    """Draw the training set of a model of narrow worlds; keep programs up to a length."""
     (recipe,) = training(f"narrow {kind}", SCALES["full"]).sets
     recipe = replace(recipe, n=n, shard_size=min(n, 4096))
     tasks = joined([Tasks.of(shard(recipe, index)[0]) for index in range(recipe.shards)])
@@ -50,7 +47,7 @@ def part(tasks: Tasks, rows: Any) -> Tasks:
 
 
 def run(model: SynthesizerConfig, config: StepConfig, tasks: Tasks, steps: int) -> dict[str, Any]:
-    """Train on all tasks but the first, and look at these eight times."""
+    """Train on all tasks but the first ``NEW``, and measure the loss on these eight times."""
     new, old = part(tasks, slice(None, NEW)), part(tasks, slice(NEW, None))
     network = Synthesizer(model).to(ALONE.device)
     batches = Minibatches(old, config.batch, config.shown, config.seed)
@@ -73,8 +70,7 @@ def seen(network: Synthesizer, new: Tasks, shown: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, help="write the figures as JSON")
+    parser = options(__doc__)
     parser.add_argument(
         "--worlds", default="0.05-0.85-A", help="of this narrow test set, msr or uniform"
     )
@@ -94,24 +90,21 @@ def main() -> None:
         parser.error(f"{len(tasks)} tasks have so few tokens, {NEW} are kept apart; raise --tasks")
     model = SynthesizerConfig() if chosen.full else QUARTER
     step = StepConfig(chosen.batch, tuple(chosen.shown), chosen.rate)
-    found = {}
+    ways = {}
     for way in chosen.way or WAYS:
         print(f"{way}:", flush=True)
         differences, by_inputs = WAYS[way]
         seeing, slower = begun_with_differences(model, step)
         begun = seeing if differences else model, slower if by_inputs else step
-        found[way] = run(*begun, tasks, chosen.steps)
-        if chosen.output:  # after each, so that a stop leaves those that are done
-            facts = {
-                "bench": "karel_seeing",
-                "worlds": chosen.worlds,
-                "tasks": len(tasks),
-                "longest": chosen.longest,
-                "steps": chosen.steps,
-                "ways": found,
-                "provenance": provenance(),
-            }
-            write_text(chosen.output, json.dumps(facts, indent=1) + "\n")
+        ways[way] = run(*begun, tasks, chosen.steps)
+        facts = {
+            "bench": "karel_seeing",
+            "worlds": chosen.worlds,
+            "tasks": len(tasks),
+            "longest": chosen.longest,
+            "steps": chosen.steps,
+        }
+        save(chosen.output, facts | {"ways": ways})  # a stop leaves the ways that are done
 
 
 if __name__ == "__main__":

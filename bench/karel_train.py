@@ -1,12 +1,10 @@
-"""How far five minutes on one GPU go: train on tasks like the original's, score on new ones.
+"""What a model learns in five minutes on one GPU: train on tasks like the original's, then score.
 
-`python -m bench.karel_train -o FILE` draws the tasks (first with `--draw FOLDER` alone, if the
-time on the GPU is dear), trains for so many seconds, and decodes tasks whose programs were not
-trained on, and for comparison as many as they come.
+`python -m bench.karel_train -o FILE` draws the tasks, trains for some seconds, and decodes two
+sets of new tasks: tasks whose programs the training did not have, and tasks as they come. If time
+on the GPU is costly, draw the tasks beforehand with `--draw FOLDER`.
 """
 
-import argparse
-import json
 import os
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -19,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from bench.results import options, save
 from unskew.core.rng import generator
 from unskew.domains.karel.running.interpreter import run
 from unskew.domains.karel.sampling.programs import original_examples
@@ -33,16 +32,16 @@ TELL_SECONDS = 20.0
 
 
 def draw_part(place: tuple[Path, int, str, int, int]) -> None:
-    """Draw one part of a set and leave it in a file."""
+    """Draw one part of a set and write it to files."""
     folder, seed, name, part, rows = place
-    made = original_examples(generator(seed, "bench", name, part), rows, 6)
-    np.save(folder / f"{name}-{part:04}-programs.npy", made.programs)
-    worlds = np.stack([made.inputs, made.outputs], axis=2)
+    examples = original_examples(generator(seed, "bench", name, part), rows, 6)
+    np.save(folder / f"{name}-{part:04}-programs.npy", examples.programs)
+    worlds = np.stack([examples.inputs, examples.outputs], axis=2)
     np.save(folder / f"{name}-{part:04}-worlds.npy", worlds)
 
 
 def draw(folder: Path, seed: int, sizes: dict[str, int]) -> None:
-    """Draw sets of tasks with every core; one part is drawn first, so that kernels compile once."""
+    """Draw sets of tasks on all cores; draw one part before, so that kernels compile once."""
     begin = time.perf_counter()
     draw_part((folder, seed, "warm-up", 0, 16))
     compiled = time.perf_counter()
@@ -71,9 +70,9 @@ def load(folder: Path, name: str) -> Tasks:
 
 def unseen(tasks: Tasks, trained: Tasks) -> Tasks:
     """Return the tasks whose programs were not trained on."""
-    known = {row.rstrip(b"\0") for row in map(bytes, trained.programs.numpy())}
-    new = [bytes(row).rstrip(b"\0") not in known for row in tasks.programs.numpy()]
-    print(f"{len(known):,} distinct programs; {np.mean(new):.1%} of new tasks have others")
+    programs = {row.rstrip(b"\0") for row in map(bytes, trained.programs.numpy())}
+    new = [bytes(row).rstrip(b"\0") not in programs for row in tasks.programs.numpy()]
+    print(f"{len(programs):,} distinct programs; {np.mean(new):.1%} of new tasks have others")
     return _rows(tasks, torch.tensor(np.flatnonzero(new)))
 
 
@@ -82,7 +81,7 @@ def _rows(tasks: Tasks, rows: torch.Tensor) -> Tasks:
 
 
 def train(tasks: Tasks, config: StepConfig, seconds: float) -> tuple[Synthesizer, dict[str, Any]]:
-    """Train for so many seconds, not counting what is compiled and captured before them."""
+    """Train for some seconds. Compiling and capturing come before and do not count."""
     model = Synthesizer(SynthesizerConfig(seed=config.seed)).to(tasks.programs.device)
     begin = time.perf_counter()
     batches = Minibatches(tasks, config.batch, config.shown, config.seed)
@@ -121,16 +120,15 @@ def train(tasks: Tasks, config: StepConfig, seconds: float) -> tuple[Synthesizer
 
 
 def scores(model: Synthesizer, tasks: Tasks, beam: int) -> dict[str, Any]:
-    """Decode with five pairs shown; say how many programs are right on all six, in per cent."""
+    """Decode with five pairs shown; return how many programs are right, in percent."""
     begin = time.perf_counter()
-    made = beam_search(model, tasks.worlds[:, :5], beam, MAX_LENGTH)
-    programs = made.programs.cpu().numpy()
+    programs = beam_search(model, tasks.worlds[:, :5], beam, MAX_LENGTH).programs.cpu().numpy()
     spent = time.perf_counter() - begin
     n = len(tasks)
     flat = programs.reshape(n * beam, -1)
     inputs, outputs = (tasks.worlds[:, :, side].cpu().numpy() for side in (0, 1))
-    each = np.repeat(inputs, beam, axis=0).reshape(-1, inputs.shape[-1])
-    ran = run(flat, each, threads=os.cpu_count() or 1)
+    worlds = np.repeat(inputs, beam, axis=0).reshape(-1, inputs.shape[-1])
+    ran = run(flat, worlds, threads=os.cpu_count() or 1)
     wanted = np.repeat(outputs, beam, axis=0).reshape(-1, outputs.shape[-1])
     right = ((ran.worlds == wanted).all(axis=1) & (ran.status == 0)).reshape(n, beam, 6)
     shown, every = right[:, :, :5].all(axis=2), right.all(axis=2)
@@ -149,8 +147,7 @@ def scores(model: Synthesizer, tasks: Tasks, beam: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, help="write the figures as JSON")
+    parser = options(__doc__)
     parser.add_argument("-n", "--tasks", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--batch", type=int, default=2048)
@@ -181,12 +178,8 @@ def main() -> None:
         some = _rows(test, torch.arange(min(TEST, len(test)))).to(device)
         result[name] = {"loss": mean_loss(model, some), **scores(model, some, chosen.beam)}
         print(name, result[name], "loss of trained tasks", result["loss_train"], flush=True)
-    if chosen.output:
-        from unskew.experiments.provenance import provenance
-
-        settings = {"tasks": chosen.tasks, **asdict(config)}
-        facts = {"bench": "karel_train", "settings": settings, **result, "provenance": provenance()}
-        chosen.output.write_text(json.dumps(facts, indent=1) + "\n")
+    settings = {"tasks": chosen.tasks, **asdict(config)}
+    save(chosen.output, {"bench": "karel_train", "settings": settings, **result})
 
 
 if __name__ == "__main__":

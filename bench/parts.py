@@ -1,38 +1,31 @@
-"""What parts that count for themselves cost: how far from uniform, how many draws, by size.
+"""How far from uniform a dataset is, and how many draws it costs, by the size of its parts.
 
-`python -m bench.parts -o results/parts.json` measures it again; docs/theory.md tells it.
+`python -m bench.parts -o results/parts.json` measures it again; docs/theory.md has the numbers.
 """
 
-import argparse
-import json
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from bench.results import options, save
 from unskew import Recipe
 from unskew.audits.records import VariableAudit
 from unskew.core.tally import Tally
 from unskew.datasets.generate import shard
-from unskew.experiments.provenance import provenance
 
 KEPT, SIZES, SEEDS = 64_000, (64_000, 8_000, 1_000, 250, 64), 3
 CASES = {"calculator/dcfg": "length", "calculator/t2t": "max_depth"}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, help="write the figures as JSON")
-    chosen = parser.parse_args()
+    chosen = options(__doc__).parse_args()
     rows = [measured(s, v, size) for s, v in CASES.items() for size in SIZES]
     for row in rows:
         print(row)
-    if chosen.output:
-        facts = {"kept": KEPT, "epsilon": 0.025, "seeds": SEEDS, "provenance": provenance()}
-        chosen.output.write_text(json.dumps({**facts, "rows": rows}, indent=1) + "\n")
+    save(chosen.output, {"kept": KEPT, "epsilon": 0.025, "seeds": SEEDS, "rows": rows})
 
 
 def measured(source: str, variable: str, size: int) -> dict[str, Any]:
-    """Total variation left and draws for each example kept, mean over the seeds."""
+    """Return the total variation left and the draws per kept example, as means over the seeds."""
     tallies = [_tally(source, variable, size, seed) for seed in range(SEEDS)]
     left = [_left(tally, variable) for tally in tallies]
     return {"source": source, "variable": variable, "size": size,
@@ -48,7 +41,7 @@ def _tally(source: str, variable: str, size: int, seed: int) -> Tally:
 
 
 def _left(tally: Tally, variable: str) -> float:
-    """How far what was kept is from uniform over all values that were drawn."""
+    """Return how far the kept examples are from uniform over all values that were drawn."""
     drawn, kept = tally.drawn_values[variable], tally.kept_values[variable]
     return VariableAudit(variable, {value: kept[value] for value in drawn}, False).total_variation
 

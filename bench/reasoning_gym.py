@@ -3,7 +3,6 @@
 python -m bench.reasoning_gym -o results/reasoning_gym.json
 """
 
-import argparse
 import json
 import tempfile
 from collections import Counter
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import unskew
+from bench.results import options, save
 from unskew.core.rng import generator
 from unskew.domains import load_domain
 
@@ -23,10 +23,8 @@ EPSILONS = (0.025, 0.005, 0.001)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--output", type=Path, help="write the figures as JSON")
-    chosen = parser.parse_args()
-    found = {
+    chosen = options(__doc__).parse_args()
+    result = {
         "bench": "reasoning_gym",
         "settings": {"n": N, "stream": STREAM, "neighbours": NEIGHBOURS, "seed": SEED}
         | {"library_seed": LIBRARY_SEED, "reasoning_gym": version("reasoning-gym")},
@@ -35,10 +33,8 @@ def main() -> None:
         "gcd": {str(epsilon): after_gcd(epsilon) for epsilon in EPSILONS},
         "lcm": after_lcm(),
     }
-    text = json.dumps(found, indent=1)
-    print(text)
-    if chosen.output:
-        chosen.output.write_text(text + "\n")
+    print(json.dumps(result, indent=1))
+    save(chosen.output, result)
 
 
 def library() -> dict[str, Any]:

@@ -5,8 +5,6 @@ each folder, several times, one after the other. It prints examples per second: 
 slowest and the fastest. The examples are random, because the speed depends on their sizes only.
 """
 
-import argparse
-import json
 import os
 import subprocess
 import sys
@@ -20,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from bench.results import options, save
 from unskew.domains.karel.world import CELLS, FACING, HEIGHT, POSITION, WALL, WIDTH
 from unskew.models.calculator.network import ALPHABET, Expressions, ReaderConfig
 from unskew.models.calculator.train import TrainConfig, TrainingData
@@ -121,13 +120,12 @@ def measured(source: Path, model: str, seconds: float, *, small: bool) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options(__doc__)
     parser.add_argument("sources", nargs="*", type=Path, default=[Path("src")])
     parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=10.0, help="of each measurement")
     parser.add_argument("--small", action="store_true", help="small models, for a CPU")
-    parser.add_argument("-o", "--output", type=Path, help="write the figures as JSON")
     parser.add_argument("--only", choices=MODELS, help="measure this model once, in this process")
     chosen = parser.parse_args()
     if chosen.only:
@@ -152,9 +150,10 @@ def main() -> None:
                 f"{median(values) / first:.3f} of {chosen.sources[0]}, on {device}",
                 flush=True,
             )
-    if chosen.output:
-        facts = {"bench": "training_speed", "device": device, "examples_per_second": figures}
-        chosen.output.write_text(json.dumps(facts, indent=1) + "\n")
+    save(
+        chosen.output,
+        {"bench": "training_speed", "device": device, "examples_per_second": figures},
+    )
 
 
 if __name__ == "__main__":

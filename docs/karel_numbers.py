@@ -118,8 +118,11 @@ def _solved(model: str, test: str) -> str:
 
 def _values(model: str, test: str, way: str = GENERALIZES) -> list[float]:
     """Return what each seed solves of a test set, in percent."""
-    shares = [scores[test]["shares"][way] for scores in _scores(model) if test in scores]
-    return [100 * share["hits"] / share["n"] for share in shares]
+    return [_percent(scores[test]["shares"][way]) for scores in _scores(model) if test in scores]
+
+
+def _percent(share: dict[str, int]) -> float:
+    return 100 * share["hits"] / share["n"]
 
 
 @cache
@@ -156,8 +159,8 @@ def _reading() -> str:
     passed, streamed = (
         f"{steps * FULL.batch / 1e6:.0f} M" for steps in (FULL.whole_steps, FULL.steps)
     )
-    common = [_scores("uniform, whole")[0][test]["common"] for test in list(SUMMARY)[:5]]
-    shares = [100 * share["hits"] / share["n"] for share in common]
+    scores = _scores("uniform, whole")[0]
+    shares = [_percent(scores[test]["common"]) for test in list(SUMMARY)[:5]]
     return "\n".join(
         (
             f"- **Training.** A model sees {passed} examples in {PASSES} and {streamed} examples "
@@ -255,7 +258,7 @@ def _differences(experiments: dict[str, dict[str, Any]]) -> str:
     ours, few = ([_mean(f"baseline, {end}", test) for test in low] for end in ("whole", "passes"))
     seeds = ", ".join(f"{value:.1f}" for value in sorted(_values("baseline", low[1])))
     rows = _scores("baseline, whole")[0][ACTIONS]["by"]["actions"]
-    lengths = [100 * row["hits"] / row["n"] for row in rows]
+    lengths = [_percent(row) for row in rows]
     return "\n".join(
         (
             _nested(),

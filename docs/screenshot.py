@@ -3,7 +3,6 @@
 `make pictures` runs it; it needs Chromium and the library playwright.
 """
 
-import json
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,9 +10,9 @@ from tempfile import TemporaryDirectory
 from playwright.sync_api import Page, sync_playwright
 
 from docs.karel_numbers import results
+from docs.markdown import ROOT, read
 from unskew.experiments.page.page import write_page
 
-ROOT = Path(__file__).parents[1]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 STEPS = 6  # of the run that is shown
 SECTION = "Runs to step through"
@@ -21,10 +20,9 @@ SECTION = "Runs to step through"
 
 def main() -> None:
     """Make the page, and a picture of a run in it."""
-    calculator = json.loads((ROOT / "results" / "calculator.json").read_text())
     browser = next(path for path in map(shutil.which, NAMES) if path)
     with TemporaryDirectory() as folder, sync_playwright() as tool:
-        page = write_page([calculator, *results().values()], Path(folder) / "report.html")
+        page = write_page([read("calculator"), *results().values()], Path(folder) / "report.html")
         started = tool.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         tab = started.new_page(viewport={"width": 1180, "height": 860}, device_scale_factor=1.5)
         tab.goto(page.as_uri())

@@ -33,7 +33,7 @@ def list_(
 
     if name is not None and name not in domain_names():
         raise unknown("domain", name, domain_names())
-    domains = [load_domain(known) for known in domain_names() if name in (None, known)]
+    domains = [load_domain(domain) for domain in domain_names() if name in (None, domain)]
     facts = _facts(domains)
     if name is None:
         facts["experiments"] = list(EXPERIMENTS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -111,8 +111,10 @@ def reproduce(
     _check(order, minutes)
     _check_files(order, output, report, figure)
     results: dict[str, dict[str, Any]] = {}
-    with _folder(work) as folder, time_limit(minutes):
-        for name, result in _results(order, folder):
+    place: AbstractContextManager[Path | str]
+    place = nullcontext(work) if work else TemporaryDirectory(prefix="unskew-")
+    with place as folder, time_limit(minutes):
+        for name, result in _results(order, Path(folder)):
             results[name] = result
             if output is not None:
                 write_json(output / f"{name}.json" if experiment == ALL else output, result)
@@ -178,16 +180,6 @@ def _check_files(
         check_writable(report)
 
 
-@contextmanager
-def _folder(work: Path | None) -> Iterator[Path]:
-    """Yield the named folder, or a temporary one."""
-    if work is not None:
-        yield work
-        return
-    with TemporaryDirectory(prefix="unskew-") as folder:
-        yield Path(folder)
-
-
 def _results(order: Order, work: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the results of the experiments by name; those of Karel share their models."""
     from unskew.experiments import EXPERIMENTS, KAREL, calculator, load_experiment
@@ -197,7 +189,7 @@ def _results(order: Order, work: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if order.only:
         _check_only(order, list(karel.values()))
     is_wanted = CALCULATOR in names
-    earlier = calculator.known(work, order.scale, order.steps) if is_wanted else None
+    earlier = calculator.earlier_result(work, order.scale, order.steps) if is_wanted else None
     lab: Any = _lab(order, work, list(karel.values())) if karel else None
     if lab and order.only == [NONE] and not earlier and not _has_entries(lab, karel.values()):
         raise UnskewError(
@@ -274,15 +266,12 @@ def _check_only(order: Order, experiments: list[Any]) -> None:
     from unskew.experiments.karel.lab.scales import find_scale
 
     scale = find_scale(order.scale)
-    models: dict[str, None] = {}
-    seeds: dict[str, None] = {}
-    for experiment in experiments:
-        for training, _ in experiment.trainings(scale):
-            models[training.name] = None
-            seeds[f"{training.name}:{training.seed}"] = None
+    trainings = [model for experiment in experiments for model, _ in experiment.trainings(scale)]
+    seeds = [f"{model.name}:{model.seed}" for model in trainings]
+    names = list(dict.fromkeys([NONE, *(model.name for model in trainings), *seeds]))
     for name in order.only or ():
-        if name not in (NONE, *models, *seeds):
-            raise unknown("model", name, (NONE, *models, *seeds))
+        if name not in names:
+            raise unknown("model", name, names)
 
 
 def say_progress(advance: Advance, name: str = "") -> Say:

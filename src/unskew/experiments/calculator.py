@@ -136,7 +136,7 @@ def run(
     }
 
 
-def known(work: Path, scale: str, steps: int | None = None) -> dict[str, Any] | None:
+def earlier_result(work: Path, scale: str, steps: int | None = None) -> dict[str, Any] | None:
     """Return an earlier result with the settings of this scale, if the folder has one."""
     settings = json.loads(json.dumps(asdict(_size(scale, steps))))
     for path in sorted(work.glob(f"{NAME}*.json")):

@@ -98,10 +98,10 @@ def _note(table: Table) -> str:
 
 def _counted(what: str, counts: Iterable[int]) -> str:
     """Say how many there are of something, from the least to the most; empty if none."""
-    known = [count for count in counts if count]
-    if not known:
+    positive = [count for count in counts if count]
+    if not positive:
         return ""
-    least, most = min(known), max(known)
+    least, most = min(positive), max(positive)
     return some(most, what) if least == most else f"{least:,} to {some(most, what)}"
 
 

@@ -36,14 +36,12 @@ class Experiment:
         self, scale: Scale, only: Sequence[str] | None = None
     ) -> Iterator[tuple[Training, list[Exam]]]:
         """Yield the trainings that may run. ``only`` limits them to the models that it names."""
-        for each, exams in self.trainings(scale):
-            if only is None or each.name in only or f"{each.name}:{each.seed}" in only:
-                yield each, exams
+        return (pair for pair in self.trainings(scale) if _may_run(pair[0], only))
 
     def steps_left(self, lab: Lab, only: Sequence[str] | None = None) -> int:
         """Return how many steps are still to be trained."""
         wanted = self.wanted(lab.scale, only)
-        return sum(each.steps for each, exams in wanted if lab.needs_training(each, exams))
+        return sum(model.steps for model, exams in wanted if lab.needs_training(model, exams))
 
     def run(self, lab: Lab, only: Sequence[str] | None = None) -> dict[str, Any]:
         """Train and score what is missing, and return the result.
@@ -51,12 +49,10 @@ class Experiment:
         ``only`` names the models that may be trained, as ``baseline``, or as ``baseline:1`` for
         one seed. Of all other models the result has what an earlier run left.
         """
-        allowed = {(each.name, each.seed) for each, _ in self.wanted(lab.scale, only)}
         entries: Entries = {}
-        for each, exams in self.trainings(lab.scale):
-            is_allowed = (each.name, each.seed) in allowed
-            entry = lab.entry(each, exams) if is_allowed else lab.known(each)
-            entries.setdefault(each.name, []).extend([entry] if entry else [])
+        for model, exams in self.trainings(lab.scale):
+            entry = lab.entry(model, exams) if _may_run(model, only) else lab.known(model)
+            entries.setdefault(model.name, []).extend([entry] if entry else [])
         trained = [entry for of_model in entries.values() for entry in of_model]
         tables = self.tables(lab.scale)
         return {
@@ -77,3 +73,7 @@ class Experiment:
             "seconds": round(sum(entry["seconds"] for entry in trained), 1),
             "provenance": joined([entry["provenance"] for entry in trained]),
         }
+
+
+def _may_run(model: Training, only: Sequence[str] | None) -> bool:
+    return only is None or model.name in only or f"{model.name}:{model.seed}" in only

@@ -13,6 +13,8 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from unskew.core.errors import unknown
 from unskew.core.recipe import Recipe, facts_of
@@ -90,14 +92,15 @@ Make = Callable[[Scale, int], Training]
 
 def training(name: str, scale: Scale, seed: int = 0) -> Training:
     """Return the training of a model by the name of the model."""
-    if name in TRAININGS:
-        return replace(TRAININGS[name](scale, seed), name=name)
+    make = TRAININGS.get(name)
     kind, _, rest = name.partition(" ")
     if kind == "narrow" and (rest in ("msr", "uniform") or f"narrow-{rest}" in RECIPES):
-        return replace(_narrow(rest, scale, seed), name=name)
+        make = partial(_narrow, rest)
     if kind in ("msr", "uniform") and (rest == "stream" or rest.replace(",", "").isdigit()):
-        return replace(_sized(kind, rest, scale, seed), name=name)
-    raise unknown("model", name, TRAININGS)
+        make = partial(_sized, kind, rest)
+    if make is None:
+        raise unknown("model", name, TRAININGS)
+    return replace(make(scale, seed), name=name)
 
 
 def seeds_of(name: str, scale: Scale) -> range:
@@ -134,11 +137,9 @@ def _streamed(
         mixture = Mixture.of(
             [replace(recipe, seed=seed) for recipe in recipes], shares, scale.pilot
         )
-        step = StepConfig(scale.batch, shown, scale.rate, seed=seed)
-        model = replace(scale.model, seed=seed)
-        if seeing:
-            model, step = begun_with_differences(model, step)
-        return Training("", seed, model, step, length(scale), mixture=mixture, reuse=scale.reuse)
+        steps = length(scale)
+        made = _training(scale, seed, steps, shown, mixture=mixture, reuse=scale.reuse)
+        return _seeing(made) if seeing else made
 
     return make
 
@@ -153,7 +154,7 @@ def _passes(*names: str, whole: bool = False, shown: tuple[int, int] = (5, 5)) -
         rows, steps = (scale.whole, scale.whole_steps) if whole else (scale.passed, scale.short)
         first = RECIPES[names[0]].n
         sets = tuple(_first(name, RECIPES[name].n * rows // first) for name in names)
-        return _fixed(sets, steps, shown, scale, seed)
+        return _training(scale, seed, steps, shown, sets=sets)
 
     return make
 
@@ -164,7 +165,7 @@ def _sized(kind: str, size: str, scale: Scale, seed: int) -> Training:
         stream = _streamed(Recipe(f"karel/{kind}", 1), length=lambda scale: scale.short)
         return stream(scale, seed)
     sets = (_first(f"{kind}-train", int(size.replace(",", ""))),)
-    return _fixed(sets, scale.short, (5, 5), scale, seed)
+    return _training(scale, seed, scale.short, sets=sets)
 
 
 def _narrow(name: str, scale: Scale, seed: int) -> Training:
@@ -182,18 +183,24 @@ def _narrow(name: str, scale: Scale, seed: int) -> Training:
         # Use another seed than the test set.
         recipe = replace(_first("msr-train", rows), source=like.source, seed=like.seed + 6)
         recipe = replace(recipe, parameters=like.parameters, given="karel/msr-train")
-    made = _fixed((recipe,), NARROW_SHARE * scale.narrow_steps, (1, 5), scale, seed)
+    steps = NARROW_SHARE * scale.narrow_steps
+    made = _training(scale, seed, steps, (1, 5), sets=(recipe,))
     batch, rate = max(1, scale.batch // NARROW_SHARE), min(scale.rate, NARROW_RATE)
-    step = replace(made.step, batch=batch, rate=rate)
-    model, step = begun_with_differences(made.model, step)
-    return replace(made, model=model, step=step)
+    return _seeing(replace(made, step=replace(made.step, batch=batch, rate=rate)))
 
 
-def _fixed(
-    sets: tuple[Recipe, ...], steps: int, shown: tuple[int, int], scale: Scale, seed: int
+def _training(
+    scale: Scale, seed: int, steps: int, shown: tuple[int, int] = (5, 5), **data: Any
 ) -> Training:
+    """Return a training of the scale's model; ``data`` says what the model is trained on."""
     step = StepConfig(scale.batch, shown, scale.rate, seed=seed)
-    return Training("", seed, replace(scale.model, seed=seed), step, steps, sets=sets)
+    return Training("", seed, replace(scale.model, seed=seed), step, steps, **data)
+
+
+def _seeing(made: Training) -> Training:
+    """Return the same training, which begins with weights that see what a program changed."""
+    model, step = begun_with_differences(made.model, made.step)
+    return replace(made, model=model, step=step)
 
 
 def _first(name: str, n: int) -> Recipe:
@@ -215,7 +222,7 @@ WIDER = (
     MSR,
     ACTIONS,
 )
-WIDER_SHARES = (3, 2, 3, 4, 3, 1)
+_wider = partial(_streamed, *WIDER, shares=(3, 2, 3, 4, 3, 1), shown=(1, 5))
 
 TRAININGS: dict[str, Make] = {
     "baseline": _streamed(MSR),
@@ -240,12 +247,8 @@ TRAININGS: dict[str, Make] = {
         shares=(2, 1, 1, 2, 3, 1),
         shown=(1, 5),
     ),
-    "beyond, wider": _streamed(*WIDER, shares=WIDER_SHARES, shown=(1, 5)),
-    "beyond, longer": _streamed(
-        *WIDER,
-        shares=WIDER_SHARES,
-        shown=(1, 5),
-        length=lambda scale: max(scale.whole_steps, 2 * scale.steps),
-        seeing=True,
+    "beyond, wider": _wider(),
+    "beyond, longer": _wider(
+        length=lambda scale: max(scale.whole_steps, 2 * scale.steps), seeing=True
     ),
 }
