@@ -16,8 +16,8 @@ import pytest
 from jinja2 import UndefinedError
 from rich.console import Console
 
-from unskew.audits.audit import Audit, Comparison, VariableAudit
 from unskew import audit as measure
+from unskew.audits.audit import Audit, Comparison, VariableAudit
 from unskew.audits.report import write_picture
 from unskew.audits.report.charts import (
     MOST_BARS,

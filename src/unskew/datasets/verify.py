@@ -16,7 +16,7 @@ from unskew.core.errors import HealthWarning, RowError, UnskewError, one_line
 from unskew.core.recipe import Recipe, Trust, trusted_names
 from unskew.core.rng import generator
 from unskew.core.rowhash import row_hashes
-from unskew.core.usercode import raised
+from unskew.core.usercode import RAISED, raised
 from unskew.datasets.generate import make
 from unskew.datasets.inputs import check_inputs, untrusted_inputs
 from unskew.datasets.manifest import Verified, Whole, inspect_files
@@ -184,7 +184,7 @@ def _check_rows(
         found.faults.append(str(error.at(f"{name}: row {start + error.row + 1}")))
     except UnskewError as error:
         found.faults.append(f"{name}: {error}")
-    except (Exception, SystemExit) as error:  # other columns or types, or a user's own check
+    except RAISED as error:  # other columns or types, or a user's own check
         found.faults.append(f"{name}: rows cannot be checked ({raised(error)})")
 
 

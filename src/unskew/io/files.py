@@ -23,7 +23,6 @@ NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EM
 
 
 def _name_beside(path: Path) -> Path:
-    on_disk(path)
     # Threads share the number of their process: hence the random letters.
     letters = _machine() + secrets.token_hex(4)
     return path.with_name(f".{path.name}.{os.getpid()}.{letters}.part")
@@ -67,14 +66,17 @@ def _write_beside(
 ) -> None:
     """Write a file beside ``path``, finish with it, and remove what is left beside it.
 
-    A plain try: Ctrl-C between the end of a with-statement and its manager would leave the file.
+    A user's function may change the current folder, so paths are made absolute first. A plain
+    try: Ctrl-C between the end of a with-statement and its manager would leave the file.
     """
-    beside = _name_beside(path)
+    on_disk(path)
+    whole = path.absolute()
+    beside = _name_beside(whole)
     try:
         with plain_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            whole.parent.mkdir(parents=True, exist_ok=True)
             write(beside)
-            finish(beside, path)
+            finish(beside, whole)
     finally:
         with suppress(OSError):
             beside.unlink()
