@@ -272,3 +272,79 @@ def test_ctrl_c_ends_a_command_whatever_catches_it(args, swallow, tmp_path):
     assert not (tmp_path / "made" / "manifest.json").exists()
     assert not (tmp_path / "made.jsonl").exists()
     assert not list(tmp_path.rglob("*.part"))
+
+
+# Whatever a sampler raises, returns or does to its process.
+
+RAISING = """
+import os
+
+def leaves(rng):
+    raise GeneratorExit
+
+def ends(rng):
+    raise SystemExit(0)
+
+def interrupts(rng):
+    raise KeyboardInterrupt
+
+def without_keys(rng):
+    return {}
+
+def goes(rng):
+    os.chdir("..")
+    return {"a": int(rng.integers(3))}
+
+def long(example):
+    return 10**5000
+"""
+
+
+@pytest.fixture
+def raising(tmp_path, monkeypatch):
+    folder = tmp_path / "one" / "two" / "three"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    Path("odd_raising.py").write_text(RAISING)
+    yield folder
+    sys.modules.pop("odd_raising", None)
+
+
+@pytest.mark.parametrize("name", ["leaves", "ends"])
+@pytest.mark.parametrize(
+    "args", [("audit",), ("show",), ("generate", "-o", "d", "-n", 3)], ids=lambda args: args[0]
+)
+def test_what_a_sampler_raises_is_one_line(raising, run, name, args):
+    code, out, err = run(args[0], f"odd_raising:{name}", *args[1:])
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"error: sampler 'odd_raising:{name}' raised " in err
+    assert "odd_raising.py line" in err
+
+
+def test_a_sampler_that_raises_what_ctrl_c_raises_stops_the_command(raising, run):
+    code, out, err = run("audit", "odd_raising:interrupts")
+    assert (code, out, err) == (130, "", "stopped; no file is half-written\n")
+
+
+def test_examples_without_keys_are_no_table(raising, run):
+    said = "error: examples are dicts without any key, which no table can hold"
+    for args in (
+        ("convert", "odd_raising:without_keys", "-n", 3, "a.parquet"),
+        ("generate", "odd_raising:without_keys", "-n", 3, "-o", "d"),
+    ):
+        code, out, err = run(*args)
+        assert (code, out, err.startswith(said)) == (2, "", True)
+    assert not Path("a.parquet").exists()
+
+
+def test_a_sampler_that_leaves_the_folder_does_not_move_the_file(raising, run):
+    code, _, err = run("convert", "odd_raising:goes", "-n", 300, "a.jsonl")
+    assert (code, err) == (0, "")
+    assert (raising / "a.jsonl").read_text().count("\n") == 300
+    assert not list(raising.rglob("*.part"))
+
+
+def test_a_number_too_long_to_print_is_no_value(raising, run):
+    code, _, err = run("audit", "calculator/dcfg", "--by", "odd_raising:long", "-n", 10)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "cannot be compared or printed (ValueError: Exceeds the limit" in err

@@ -31,7 +31,7 @@ from unskew.cli import (
 )
 from unskew.cli.models import ModelCommand
 from unskew.cli.printing import echo
-from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.errors import HealthWarning, UnskewError, one_line
 from unskew.core.stop import STOPPED, Interrupt, Stopped
 
 app = typer.Typer(
@@ -95,6 +95,8 @@ def main() -> None:
         _end(error, stopped=interrupt.count > 0)
     finally:
         signal.signal(signal.SIGINT, before)
+    if result == STOPPED:  # of a KeyboardInterrupt that code raised by itself, Typer makes this
+        _stopped()
     sys.exit(result if isinstance(result, int) else 0)
 
 
@@ -177,4 +179,4 @@ def _fail(message: str) -> NoReturn:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    echo(f"warning: {message}", err=True)
+    echo(f"warning: {one_line(str(message))}", err=True)

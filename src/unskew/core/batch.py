@@ -113,6 +113,10 @@ class Batch:
         if not all(isinstance(row, dict) for row in rows):
             return pa.table({EXAMPLE: _stored(rows, EXAMPLE)})
         names = dict.fromkeys(name for row in rows for name in row)
+        if rows and not names:
+            raise UnskewError(
+                "examples are dicts without any key, which no table can hold; give them a key"
+            )
         return pa.table({name: _stored([row.get(name) for row in rows], name) for name in names})
 
     def _each(self, change: Any) -> Batch:

@@ -12,7 +12,7 @@ from unskew.core.errors import UnskewError, brief, check_range, unknown
 from unskew.core.json_text import json_text
 from unskew.core.source import Source
 from unskew.core.stop import raise_if_stopped
-from unskew.core.usercode import own_code, place_of, raised
+from unskew.core.usercode import RAISED, own_code, place_of, raised
 from unskew.core.variable import as_variable
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def domain_code(domain: Domain, function: str) -> Iterator[None]:
         yield
     except UnskewError:
         raise
-    except (Exception, SystemExit) as error:  # a user's own domain may raise anything
+    except RAISED as error:  # a user's own domain may raise anything
         if place_of(domain.show):  # the domain is a user's own
             raise UnskewError(
                 f"{function} of domain {domain.name!r} raised {raised(error)}; mend it, or give it "

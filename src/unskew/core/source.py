@@ -15,7 +15,7 @@ from unskew.core.batch import Batch
 from unskew.core.collected import Collected
 from unskew.core.errors import RowError, UnskewError, brief
 from unskew.core.stop import raise_if_stopped
-from unskew.core.usercode import own_code, raised
+from unskew.core.usercode import RAISED, own_code, raised
 
 if TYPE_CHECKING:
     from unskew.core.domain import Domain
@@ -69,7 +69,7 @@ def plain_source(draw: Callable[[np.random.Generator], Any], name: str | None = 
             raise error.at(f"sampler {label!r}") from error
         except UnskewError:
             raise
-        except (Exception, SystemExit) as error:  # the user's own function may raise anything
+        except RAISED as error:  # the user's own function may raise anything
             raise UnskewError(
                 f"sampler {label!r} raised {raised(error)}; "
                 "make it return one example for every generator"

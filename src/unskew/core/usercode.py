@@ -15,6 +15,7 @@ from typing import Any
 from unskew.core.errors import UnskewError
 from unskew.core.stop import raise_if_stopped
 
+RAISED = (Exception, SystemExit, GeneratorExit)  # by a user's function; all but Ctrl-C
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _STANDARD = str(Path(sysconfig.get_path("stdlib"))) + os.sep
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -28,7 +29,7 @@ def own_code(what: str, step: str) -> Iterator[None]:
         yield
     except UnskewError:
         raise
-    except (Exception, SystemExit) as error:  # the user's own function may raise anything
+    except RAISED as error:  # the user's own function may raise anything
         raise UnskewError(f"{what} raised {raised(error)}; {step}") from error
     raise_if_stopped()
 

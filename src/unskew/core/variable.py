@@ -21,10 +21,11 @@ from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError, brief, check_range
 from unskew.core.nesting import check_nesting
 from unskew.core.stop import raise_if_stopped
-from unskew.core.usercode import own_code, place_of, raised
+from unskew.core.usercode import RAISED, own_code, place_of, raised
 
 Values: TypeAlias = NDArray[Any]  # one value a row: numbers, or Python objects
 _PLAIN = {type(None), bool, int, float, str, bytes}  # values that need no check
+_MOST_BITS = 10_000  # of a whole number that Python prints
 _EXACT = 2**53  # whole numbers up to here are themselves as floats too
 
 
@@ -259,7 +260,7 @@ def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) 
     for example in batch.examples():
         try:
             measured.append(function(example))
-        except (Exception, SystemExit) as error:  # the user's own function may raise anything
+        except RAISED as error:  # the user's own function may raise anything
             raise UnskewError(
                 f"variable {name!r} raised {raised(error)}; "
                 f"make it return a value (example {brief(example)})"
@@ -279,7 +280,6 @@ def as_values(measured: Sequence[Hashable]) -> Values:
 
     Raise ``RowError`` for a value that cannot be counted.
     """
-    check_values(measured)
     plain: list[Any] = [v.item() if isinstance(v, np.generic) else v for v in measured]
     kinds = {type(value) for value in plain}
     if kinds == {bool}:
@@ -288,6 +288,7 @@ def as_values(measured: Sequence[Hashable]) -> Values:
         return np.array(plain, dtype=np.int64)
     if kinds <= {int, float} and all(abs(value) <= _EXACT for value in plain if type(value) is int):
         return np.array(plain, dtype=np.float64)
+    check_values(plain)
     values = np.empty(len(plain), dtype=object)
     for row, value in enumerate(plain):
         values[row] = value
@@ -296,7 +297,11 @@ def as_values(measured: Sequence[Hashable]) -> Values:
 
 def check_values(values: Sequence[object]) -> None:
     """Raise ``RowError`` for a value that cannot be counted: hashed, compared and printed."""
-    foreign = [row for row, value in enumerate(values) if type(value) not in _PLAIN]
+    foreign = [
+        row
+        for row, value in enumerate(values)
+        if type(value) not in _PLAIN or (type(value) is int and value.bit_length() > _MOST_BITS)
+    ]
     if not foreign:
         return
     try:

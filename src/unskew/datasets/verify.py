@@ -16,9 +16,15 @@ from unskew.core.errors import HealthWarning, RowError, UnskewError, one_line
 from unskew.core.recipe import Recipe, Trust, trusted_names
 from unskew.core.rng import generator
 from unskew.core.rowhash import row_hashes
+<<<<<<< HEAD
 from unskew.core.usercode import raised
 from unskew.datasets.generate import shard
 from unskew.datasets.inputs import check_inputs
+=======
+from unskew.core.usercode import RAISED, raised
+from unskew.datasets.generate import make
+from unskew.datasets.inputs import check_inputs, untrusted_inputs
+>>>>>>> safety
 from unskew.datasets.manifest import Verified, Whole, inspect_files
 from unskew.datasets.part import part_batch, part_bytes
 from unskew.datasets.splits import SeenKeys, key_hashes, keys_in, split_of
@@ -190,7 +196,7 @@ def _check_rows(
         found.faults.append(str(error.at(f"{name}: row {start + error.row + 1}")))
     except UnskewError as error:
         found.faults.append(f"{name}: {error}")
-    except (Exception, SystemExit) as error:  # other columns or types, or a user's own check
+    except RAISED as error:  # other columns or types, or a user's own check
         found.faults.append(f"{name}: rows cannot be checked ({raised(error)})")
 
 

@@ -27,12 +27,19 @@ HALF_WRITTEN = re.compile(r"\..+\.(?P<process>\d+)(\.(?P<machine>[0-9a-f]{8})?[0
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
+<<<<<<< HEAD
 def write_bytes(path: Place, data: bytes) -> None:
     """Write a file or an object whole or not at all."""
     if isinstance(path, ObjectPath):
         path.put(data)
     else:
         write_by(path, lambda beside: beside.write_bytes(data))
+=======
+def _name_beside(path: Path) -> Path:
+    # Threads share the number of their process: hence the random letters.
+    letters = _machine() + secrets.token_hex(4)
+    return path.with_name(f".{path.name}.{os.getpid()}.{letters}.part")
+>>>>>>> safety
 
 
 def write_text(path: Place, text: str) -> None:
@@ -66,17 +73,23 @@ def _write_beside(
 ) -> None:
     """Write a file beside ``path``, finish with it, and remove what is left beside ``path``.
 
-    A plain try: Ctrl-C between the end of a with-statement and its manager would leave the file.
+    A user's function may change the current folder, so paths are made absolute first. A plain
+    try: Ctrl-C between the end of a with-statement and its manager would leave the file.
     """
     on_disk(path)
+<<<<<<< HEAD
     # The threads of a process share its number: hence the random letters.
     letters = _machine() + secrets.token_hex(4)
     beside = path.with_name(f".{path.name}.{os.getpid()}.{letters}.part")
+=======
+    whole = path.absolute()
+    beside = _name_beside(whole)
+>>>>>>> safety
     try:
         with plain_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            whole.parent.mkdir(parents=True, exist_ok=True)
             write(beside)
-            finish(beside, path)
+            finish(beside, whole)
     finally:
         with suppress(OSError):
             beside.unlink()

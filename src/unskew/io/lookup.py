@@ -25,6 +25,7 @@ from unskew.core.errors import UnskewError, unknown
 from unskew.core.recipe import Recipe
 from unskew.core.source import Source, own_source, plain_source
 from unskew.core.stop import raise_if_stopped
+from unskew.core.usercode import RAISED
 from unskew.core.variable import By, SalientVariable, Values, as_values, as_variable, as_variables
 from unskew.domains import domain_names, load_domain
 
@@ -243,7 +244,7 @@ def _own_module(name: str) -> ModuleType:
         raise UnskewError(
             f"{name!r}: there is no module {error.name!r}; run where it can be imported"
         ) from error
-    except (Exception, SystemExit) as error:  # the user's own module may do anything
+    except RAISED as error:  # the user's own module may do anything
         raise UnskewError(
             f"{name!r}: {type(error).__name__} on import: {error}; make it importable"
         ) from error
