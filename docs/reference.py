@@ -1,38 +1,57 @@
 """Writes docs/commands.md and docs/api.md from the code itself; `make docs` runs it.
 
-A block stands between `<!-- reference: NAME -->` and `<!-- end -->`; what stands around it is
-written by hand. A command or a public name that has no block yet gets one at the end of its page.
-A test fails when a page and the code drift apart.
+A block stands between `<!-- reference: NAME -->` and `<!-- end -->`. The text around the blocks,
+with the examples, is written by hand. A name that has no block yet gets one at the end of its page.
+A test fails if a page differs from the code.
 """
 
 import ast
 import inspect
 import re
+import textwrap
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import typer.main
 
 import unskew
 from unskew.cli import app
-from unskew.core import domain, source
-from unskew.datasets import resample as resampling
-from unskew.datasets import stream as streaming
 
 ROOT = Path(__file__).parents[1]
 COMMANDS, API = "docs/commands.md", "docs/api.md"
 PAGES = (COMMANDS, API)
-# Documented beside the public names: what they return, and what a domain of one's own needs.
-BESIDE: dict[str, ModuleType] = {
-    "Range": domain,
-    "Choice": domain,
-    "Formats": domain,
-    "Views": domain,
-    "Catalog": domain,
-    "plain_source": source,
-    "Resampled": resampling,
-    "Stream": streaming,
+# Documented after the public names: what these return, what a domain of your own needs, and Karel.
+BESIDE = {
+    "unskew.core.domain": ("Range", "Choice", "Formats", "Views", "Catalog"),
+    "unskew.core.source": ("plain_source",),
+    "unskew.datasets.resample": ("Resampled",),
+    "unskew.datasets.stream": ("Stream",),
+    "unskew.domains.karel": (
+        *("parse", "to_readable", "to_tokens", "from_picture", "to_picture"),
+        *("run", "Runs", "Status"),
+    ),
+    "unskew.domains.karel.language.tokens": ("stacked", "to_ids", "to_texts"),
+    "unskew.domains.karel.language.compiler": ("compile_programs",),
+    "unskew.domains.karel.world": (
+        *("make_world", "grid_of", "hero_of"),
+        *("from_json", "to_json", "from_tensor", "to_tensor", "from_bytes"),
+    ),
+    "unskew.domains.karel.examples": ("make_batch", "program_rows", "world_rows", "check"),
+    "unskew.domains.karel.running.judge": ("judge", "Judged", "Share"),
+    "unskew.domains.karel.running.trace": ("steps", "Step"),
+    "unskew.domains.karel.formats.problems": (
+        *("problems", "read_problem", "write_problem", "Problem"),
+    ),
+    "unskew.domains.karel.formats.records": ("from_record", "to_record"),
+    "unskew.domains.karel.formats.draw": ("example_svg", "world_svg"),
+    "unskew.domains.karel.formats.show": ("show",),
+    "unskew.domains.karel.sampling.programs": ("original_programs",),
+    "unskew.models.karel.data.tasks": ("Tasks",),
+    "unskew.models.karel.decode.solve": ("solve", "Solved"),
+    "unskew.models.karel.score": ("score", "Score"),
+    "unskew.models.karel.train.run": ("shipped_synthesizer", "load_synthesizer"),
+    "unskew.models.stream": ("StreamDataset",),
 }
 
 
@@ -42,24 +61,23 @@ WIDTH, NOTE = 96, "  # "
 def blocks(page: str) -> dict[str, str]:
     """Return the text of every block of a page by its name."""
     if page == COMMANDS:
-        return {f"unskew {name}": _command(name, found) for name, found in commands().items()}
-    public = {f"unskew.{name}": _entry(name, getattr(unskew, name)) for name in unskew.__all__}
-    beside = {
-        f"{module.__name__}.{name}": _entry(name, getattr(module, name))
-        for name, module in BESIDE.items()
+        return {f"unskew {name}": _command(name, command) for name, command in commands().items()}
+    return {
+        f"{module}.{name}": _entry(name, getattr(import_module(module), name))
+        for module, names in {"unskew": unskew.__all__, **BESIDE}.items()
+        for name in names
     }
-    return {**public, **beside}
 
 
 def commands() -> dict[str, Any]:
     """Return the commands by name, as the command line has them."""
     group: Any = typer.main.get_command(app)
-    found: dict[str, Any] = group.commands
-    return found
+    by_name: dict[str, Any] = group.commands
+    return by_name
 
 
 def rewritten(page: str) -> str:
-    """Return a page's text with its blocks made anew, and those that it lacks at its end."""
+    """Return the text of a page with new blocks. Blocks that it lacks are added at the end."""
     texts = blocks(page)
     text = (ROOT / page).read_text(encoding="utf-8")
     pattern = r"(<!-- reference: ([\w. -]+) -->)\n.*?(<!-- end -->)"
@@ -104,11 +122,11 @@ def _spelt(option: Any, *, long: bool = True) -> str:
 
 
 def _help(parameter: Any) -> str:
-    """Return the help, with the default where it is one that a person would give."""
+    """Return the help, with the default if a person could give it."""
     text = str(parameter.help).replace("|", "\\|")
-    said = getattr(parameter, "show_default", None)
-    if isinstance(said, str):
-        return f"{text} Default: {said}."
+    shown = getattr(parameter, "show_default", None)
+    if isinstance(shown, str):
+        return f"{text} Default: {shown}."
     silent = parameter.default is None or parameter.default is False or parameter.required
     return text if silent else f"{text} Default: `{parameter.default}`."
 
@@ -163,8 +181,8 @@ def _constructor(name: str, thing: Any, node: ast.ClassDef) -> str:
         lines = inspect.getsource(thing).splitlines()
         items = [item for item in node.body if isinstance(item, ast.AnnAssign)]
         return _call(name, [_field(item, lines) for item in items])
-    made = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
-    return _signature(made[0], name) if made else name
+    inits = [n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
+    return _signature(inits[0], name) if inits else name
 
 
 def _field(item: ast.AnnAssign, lines: list[str]) -> str:
@@ -179,27 +197,33 @@ def _field(item: ast.AnnAssign, lines: list[str]) -> str:
 def _default(value: ast.expr) -> str:
     if not (isinstance(value, ast.Call) and ast.unparse(value.func) == "field"):
         return ast.unparse(value)
-    given = {word.arg: ast.unparse(word.value) for word in value.keywords}
-    made = given.get("default_factory", "")
-    return given.get("default") or {"dict": "{}"}.get(made, f"{made}()")
+    words = {word.arg: ast.unparse(word.value) for word in value.keywords}
+    factory = words.get("default_factory", "")
+    return words.get("default") or {"dict": "{}"}.get(factory, f"{factory}()")
 
 
 def _members(node: ast.ClassDef) -> list[tuple[str, str]]:
-    """Return the public methods and properties of a class with the first line of what they say."""
+    """Return the public methods and properties of a class, each with its first sentence."""
     rows = []
     for item in node.body:
         if not isinstance(item, ast.FunctionDef) or item.name.startswith("_"):
             continue
-        said = _markdown((ast.get_docstring(item) or "").split("\n\n")[0].replace("\n", " "))
+        doc = _markdown((ast.get_docstring(item) or "").split("\n\n")[0].replace("\n", " "))
         property_ = any("property" in ast.unparse(d) for d in item.decorator_list)
         shown = item.name if property_ else _signature(item, item.name)
-        rows.append((shown.replace("|", "\\|"), said.replace("|", "\\|")))
+        rows.append((shown.replace("|", "\\|"), doc.replace("|", "\\|")))
     return rows
 
 
 def _markdown(text: str) -> str:
-    """Turn the marks of a docstring into Markdown's; a bare `<` would begin a tag."""
-    return text.replace("``", "`")
+    """Turn a docstring into Markdown: its code, and its list of arguments."""
+    return re.sub(r"^Args:\n((?: {4}.*\n?)+)", _arguments, text.replace("``", "`"), flags=re.M)
+
+
+def _arguments(match: re.Match[str]) -> str:
+    """Return the arguments of a docstring as a list. The text of one may have several lines."""
+    text = re.sub(r"\n {4,}", " ", textwrap.dedent(match[1]).strip())
+    return re.sub(r"^(\w+):", r"- `\1`:", text, flags=re.M)
 
 
 def main() -> None:

@@ -230,7 +230,7 @@ BAD = {
     "missing option": (("generate", "calculator/dcfg"), "output"),
     "unknown experiment": (("reproduce", "karol"), "unknown experiment"),
     "unknown scale": (("reproduce", "calculator", "--scale", "huge"), "unknown scale"),
-    "no run": (("evaluate", "nowhere"), "nowhere is no run"),
+    "no run": (("evaluate", "nowhere"), "nowhere is not a run"),
     "endless training": (("train", "calculator/dcfg", "-o", "r"), "generate a dataset"),
     "Karel's switch": (
         ("train", "rows.jsonl", "-o", "r", "--differences"),
@@ -312,7 +312,7 @@ def test_a_corrupt_checkpoint_is_refused(run, here):
     checkpoint.write_bytes(checkpoint.read_bytes()[:100])
     code, _, err = run("evaluate", "r", "d")
     assert code == 2
-    assert "no whole checkpoint" in err
+    assert "not a whole checkpoint" in err
 
 
 @pytest.mark.parametrize(

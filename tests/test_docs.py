@@ -1,8 +1,8 @@
 """README and docs say what code and committed results say; what they name is there."""
 
 import ast
+import doctest
 import importlib
-import json
 import re
 from pathlib import Path
 
@@ -37,8 +37,8 @@ def fenced(page: str, language: str = "python") -> list[str]:
 def indented(page: str, begin: str) -> list[str]:
     """The blocks of indented lines that begin so, without their indentation."""
     blocks = re.findall(r"(?:^ {4}.*\n)+", text_of(page), re.M)
-    found = [re.sub(r"^ {4}", "", block, flags=re.M) for block in blocks]
-    return [block for block in found if block.startswith(begin)]
+    texts = [re.sub(r"^ {4}", "", block, flags=re.M) for block in blocks]
+    return [text for text in texts if text.startswith(begin)]
 
 
 def inline(page: str) -> list[str]:
@@ -220,47 +220,46 @@ def test_the_readmes_domain_is_the_example_and_is_short():
     assert len(code.splitlines()) < 40
 
 
-def test_the_karel_python_works():
-    names = {}
-    for code in fenced("docs/karel.md"):
-        exec(code, names)  # noqa: S102
-    assert f"# {names['to_tokens'](names['program'])!r}" in fenced("docs/karel.md")[0]
-    assert names["ran"].status.tolist() == [0]
-    assert names["program_rows"](names["batch"]).shape[0] == 1024
-    assert names["world_rows"](names["batch"], names["INPUTS"]).shape == (1024, 6, 260)
+def interactive(text: str) -> str:
+    """The code of a text that shows its output, as doctest reads it."""
+    code = "\n".join(re.findall(r"^```pycon\n(.*?)^```", text, re.DOTALL | re.M))
+    return re.sub(r"^$(?!\n>>>|\n?\Z)", "<BLANKLINE>", code, flags=re.M)
 
 
-@pytest.mark.parametrize(
-    ("page", "block"),
-    [
-        ("docs/calculator.md", 0),
-        ("docs/concepts.md", 0),
-        ("docs/theory.md", 0),
-        ("docs/api.md", -1),
-    ],
-)
-def test_the_comments_say_what_comes_out(page, block):
-    names = {}
-    code = fenced(page)[block]
-    exec(code, names)  # noqa: S102
-    said = re.findall(r"^(\w+\(.*\))  # (.*)$", code, re.M)
-    assert len(said) >= 3
-    for expression, comment in said:
-        value = eval(expression, names)
-        shown = str(np.round(value, 3)) if isinstance(value, (float, np.ndarray)) else repr(value)
-        assert comment.startswith(shown), expression
+def examples() -> dict[str, str]:
+    """The code that shows its output: below each heading of api.md, and on each other page."""
+    texts = {page: text_of(page) for page in PAGES}
+    parts = re.split(r"^### (unskew[\w.]+)\n", texts.pop(reference.API), flags=re.M)
+    texts |= dict(zip(parts[1::2], parts[2::2], strict=True))
+    return {name: interactive(text) for name, text in texts.items()}
 
 
-def test_the_python_of_functions_and_datasets_works(tmp_path, monkeypatch):
+EXAMPLES = examples()
+
+
+@pytest.mark.parametrize("name", [name for name, code in EXAMPLES.items() if code])
+def test_the_examples_print_what_is_shown(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {"draw": lambda rng: "x" * int(rng.geometric(0.5))}
-    for code in fenced("docs/api.md"):
-        exec(code, names)  # noqa: S102
-    assert len(names["rows"]) == 1000
-    assert names["vowel"].support == (False, True)
-    names = {"unskew": unskew}
-    exec(fenced("docs/datasets.md")[0].replace("1_000_000", "100"), names)  # noqa: S102
-    assert json.loads(json.dumps(names["state"])) == names["state"]
+    example = doctest.DocTestParser().get_doctest(EXAMPLES[name], {}, name, None, 0)
+    faults: list[str] = []
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    doctest.DocTestRunner(optionflags=flags).run(example, out=faults.append)
+    assert not faults, "".join(faults)
+
+
+def test_an_example_with_another_output_is_noticed():
+    code = interactive("```pycon\n>>> print(1, end='\\n\\n2')\n1\n\n2\n>>> 3\n4\n```\n")
+    example = doctest.DocTestParser().get_doctest(code, {}, "", None, 0)
+    faults: list[str] = []
+    result = doctest.DocTestRunner().run(example, out=faults.append)
+    assert (result.failed, result.attempted) == (1, 2)
+    assert "Expected:\n    4\nGot:\n    3" in faults[-1]
+
+
+def test_every_public_name_has_an_example_with_its_output():
+    for name in reference.blocks(reference.API):
+        parsed = doctest.DocTestParser().get_examples(EXAMPLES[name])
+        assert any(line.want for line in parsed), name
 
 
 @pytest.mark.parametrize("page", PAGES)

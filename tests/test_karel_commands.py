@@ -307,9 +307,12 @@ def test_what_is_no_problem_is_refused(tmp_path, change, said):
 def test_other_runs_and_files_are_refused(tmp_path, folder):
     (tmp_path / "line.txt").write_text(LINE)
     (tmp_path / "bad.safetensors").write_bytes(b"no model")
-    for run_, said in ((tmp_path / "bad.safetensors", "no whole checkpoint"), (tmp_path, "no run")):
+    for run_, said in (
+        (tmp_path / "bad.safetensors", "a whole checkpoint"),
+        (tmp_path, "not a run"),
+    ):
         assert said in refusal("synthesize", tmp_path / "line.txt", "--run", run_)
-    assert "is no run" in refusal("evaluate", folder / "data", "karel/msr-test")
+    assert "is not a run" in refusal("evaluate", folder / "data", "karel/msr-test")
 
 
 def test_the_shipped_model_is_small_and_solves_what_it_did():

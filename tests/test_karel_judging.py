@@ -9,7 +9,7 @@ from unskew.core.errors import UnskewError
 from unskew.core.rng import generator
 from unskew.domains.karel import world
 from unskew.domains.karel.language import tokens
-from unskew.domains.karel.running.judge import AT_ONCE, Share, judge
+from unskew.domains.karel.running.judge import RUNS_AT_ONCE, Share, judge
 from unskew.domains.karel.sampling.programs import original_examples
 
 K, SHOWN = 6, 5
@@ -59,7 +59,7 @@ def test_judgements_are_the_slow_twins(tasks):
 def test_more_proposals_than_are_run_at_once_are_judged_alike(tasks):
     rows = proposals_for(tasks)
     few = judge(rows, tasks.programs, tasks.inputs, tasks.outputs, SHOWN)
-    times = AT_ONCE // (K * int(few.valid.sum())) + 2
+    times = RUNS_AT_ONCE // (K * int(few.valid.sum())) + 2
     many = judge(np.tile(rows, (1, times, 1)), tasks.programs, tasks.inputs, tasks.outputs, SHOWN)
     for name in ("valid", "exact", "consistent", "generalizes"):
         assert np.array_equal(np.tile(getattr(few, name), (1, times)), getattr(many, name))

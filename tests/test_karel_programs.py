@@ -13,6 +13,7 @@ import pytest
 from tests.karel import rows_of
 from tests.naive import karel as naive
 from tests.naive import karel_programs as facts
+from tests.naive.karel_worlds import draw_worlds
 from tests.statistics import same_distribution
 from unskew.core.rng import generator
 from unskew.domains.karel.language import tokens
@@ -20,9 +21,9 @@ from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.language.syntax import parse
 from unskew.domains.karel.running.interpreter import run
 from unskew.domains.karel.sampling.coverable import can_act_everywhere, can_leave_loops, coverable
-from unskew.domains.karel.sampling.pairs import MADE, ORIGINAL, ORIGINAL_BUDGET, draw_pairs
+from unskew.domains.karel.sampling.pairs import MADE, ORIGINAL_BUDGET, draw_pairs
 from unskew.domains.karel.sampling.programs import original_examples, original_programs
-from unskew.domains.karel.sampling.worlds import draw_worlds
+from unskew.domains.karel.sampling.worlds import ORIGINAL
 
 SURVIVING = Path(__file__).parents[2] / "shared" / "msr" / "val_programs.txt"
 N = 20_000

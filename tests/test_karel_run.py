@@ -245,7 +245,6 @@ def test_each_task_of_a_feed_is_used_as_often_as_said():
             chosen = batches.choice(number).tasks
             for row in batches.tasks.worlds[chosen].flatten(1).numpy():
                 used[row.tobytes()] = used.get(row.tobytes(), 0) + 1
-        assert batches.distinct == 64 * 4
     finally:
         batches.close()
     assert len(used) == 64 * 4
@@ -413,9 +412,9 @@ def test_what_is_no_model_is_refused(tasks, tmp_path):
     ):
         bad = tmp_path / f"{name}.safetensors"
         bad.write_bytes(content)
-        with pytest.raises(UnskewError, match="no whole checkpoint"):
+        with pytest.raises(UnskewError, match="not a whole checkpoint"):
             load_synthesizer(bad, CPU)
-    with pytest.raises(UnskewError, match="is no run"):
+    with pytest.raises(UnskewError, match="is not a run"):
         load_synthesizer(tmp_path, CPU)
     model.unlink()
     with pytest.raises(UnskewError, match="not finished"):

@@ -126,7 +126,7 @@ def test_scores_do_not_depend_on_how_many_are_decoded_at_once(monkeypatch):
     examples, told = read_examples("karel/uniform-test", 40), []
     shipped = shipped_synthesizer()
     once = score(shipped, examples, 2, misses=5, by=["size"])
-    monkeypatch.setattr(karel_scoring, "AT_ONCE", 7)
+    monkeypatch.setattr(karel_scoring, "TASKS_PER_REPORT", 7)
     again = score(shipped, examples, 2, misses=5, by=["size"], advance=told.append)
     assert once.to_dict() == again.to_dict()
     assert len(once.misses) == 5

@@ -17,7 +17,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.reproduction_results import ATTACK, cell, everything, hostile, passes, result, table
 from tests.waiting import HANG, until
-from unskew.audits.audit import Audit, VariableAudit
+from unskew.audits.audit import Audit
+from unskew.audits.records import VariableAudit
 from unskew.domains.karel.formats.problems import problems
 from unskew.domains.karel.language.syntax import parse, readable_lines
 from unskew.domains.karel.running.trace import steps

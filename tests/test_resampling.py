@@ -281,7 +281,7 @@ def test_too_few_are_named_with_what_to_do(run):
         (("x.jsonl", "y.jsonl", "a", 0), "n is 0; allowed is a whole number of at least 1"),
         (("nowhere.jsonl", "y.jsonl", "a"), "does not exist"),
         (("empty.jsonl", "y.jsonl", "a"), "gave no examples; there is nothing to resample"),
-        (("calculator/dcfg", "y.jsonl", "length"), "does not end, so it is no pool"),
+        (("calculator/dcfg", "y.jsonl", "length"), "never ends, so it cannot be resampled"),
         ((iter([1, 2]), "y.jsonl", len), "can be read only once; pass a list"),
         (("x.jsonl", "y.jsonl", []), "by is empty"),
     ],

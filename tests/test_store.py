@@ -21,7 +21,8 @@ from unskew.datasets.engines import processes
 from unskew.datasets.part import finished_part
 from unskew.datasets.verify import verify
 from unskew.io import object_store as addresses
-from unskew.io.location import files_below, place, sha256, write_bytes
+from unskew.io.files import write_bytes
+from unskew.io.location import files_below, place, sha256
 
 boto3 = pytest.importorskip("boto3")
 from moto.server import ThreadedMotoServer  # noqa: E402 - only where it is

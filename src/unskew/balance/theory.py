@@ -1,4 +1,4 @@
-"""What the paper proves about homogenizing, and what follows for known probabilities.
+"""The paper's formulas about homogenizing, for known probabilities.
 
 Sections 3, B.2 and B.3. Probabilities are sequences over X that sum to one.
 """
@@ -13,10 +13,16 @@ from unskew.core.errors import UnskewError, check_range
 
 
 def samples_needed(support_size: int, p_min: float, xi: float, delta: float) -> int:
-    """Draws after which every |P_r[X=x] − 1/|X|| ≤ ξ with probability 1 − δ, at ε = 0.
+    """Return how many draws make the next kept example nearly uniform at ε = 0 (section B.2).
 
-    The theorem of section B.2: 48·log(2|X|/δ) / (p_m·|X|²·ξ²), rounded up. Its proof takes
-    α = ξ|X|/4 and needs α ≤ √(3/2) − 1, so ξ may not be above 4(√(3/2) − 1)/|X|.
+    After so many draws, with probability 1 − δ, every value has a probability within ξ of 1/|X|.
+    The number is 48·log(2|X|/δ) / (p_min·|X|²·ξ²), rounded up.
+
+    Args:
+        support_size: |X|, the number of values.
+        p_min: the smallest probability of a value, above 0.
+        xi: at most 4(√(3/2) − 1)/|X|, because the proof takes α = ξ|X|/4 and needs α ≤ √(3/2) − 1.
+        delta: between 0 and 1.
     """
     check_range("support_size", support_size, 1)
     check_range("p_min", p_min, math.ulp(0.0), 1 / support_size)
@@ -28,7 +34,7 @@ def samples_needed(support_size: int, p_min: float, xi: float, delta: float) -> 
 
 
 def cost_bound(epsilon: float) -> float:
-    """Return the most draws one kept example takes in expectation: 1 + 1/ε (section B.3)."""
+    """Return the bound on the expected draws for each kept example: 1 + 1/ε (section B.3)."""
     check_range("epsilon", epsilon, 0)
     return 1 + 1 / epsilon if epsilon > 0 else math.inf
 
@@ -48,14 +54,14 @@ def acceptance(p: Sequence[float] | NDArray[np.float64], epsilon: float) -> NDAr
 
 
 def expected_cost(p: Sequence[float] | NDArray[np.float64], epsilon: float) -> float:
-    """Draws per kept example once the counts have settled: 1 / Σ p(x)·g(x)."""
+    """Return the draws for each kept example after many draws: 1 / Σ p(x)·g(x)."""
     probabilities = np.asarray(p, dtype=float)
     kept = float(probabilities @ acceptance(probabilities, epsilon))
     return 1 / kept if kept > 0 else math.inf
 
 
 def homogenized(p: Sequence[float] | NDArray[np.float64], epsilon: float) -> NDArray[np.float64]:
-    """Return the distribution of X that homogenizing settles to: r(x) ∝ p(x)·g(x)."""
+    """Return the distribution of the kept examples after many draws: r(x) ∝ p(x)·g(x)."""
     probabilities = np.asarray(p, dtype=float)
     weights = probabilities * acceptance(probabilities, epsilon)
     total = weights.sum()

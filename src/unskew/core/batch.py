@@ -23,9 +23,9 @@ EXAMPLE = "example"  # the one column of a batch of plain Python objects
 
 @dataclass(frozen=True)
 class Batch:
-    """Columns of equal length; nothing in a batch is changed once it is made.
+    """Many examples as columns of equal length. A batch never changes.
 
-    ``memo`` holds what was worked out of it, by name, for those who need it again.
+    ``memo`` keeps what was computed from the batch, by name, so that it is computed once.
     """
 
     columns: Mapping[str, Column]
@@ -39,7 +39,7 @@ class Batch:
 
     @classmethod
     def of(cls, examples: Sequence[object]) -> Batch:
-        """Wrap plain Python objects, whatever they are, in one column.
+        """Return a batch of any Python objects, in one column.
 
         An example that contains itself, or is nested too deeply, is refused here and nowhere else.
         """
@@ -51,7 +51,7 @@ class Batch:
 
     @classmethod
     def from_arrow(cls, table: pa.RecordBatch | pa.Table) -> Batch:
-        """Take over the columns of an Arrow table or record batch; only views are copied."""
+        """Return a batch with the columns of an Arrow table or record batch, without a copy."""
         import pyarrow as pa
 
         columns = {}
@@ -82,7 +82,7 @@ class Batch:
         return self._each(lambda c: c[keep] if isinstance(c, np.ndarray) else c.filter(keep))
 
     def take(self, rows: NDArray[np.int64]) -> Batch:
-        """Return the rows with these numbers, in that order; one may come more than once."""
+        """Return the rows with these numbers, in that order. A number may come twice."""
         return self._each(lambda c: c[rows] if isinstance(c, np.ndarray) else c.take(rows))
 
     def head(self, n: int) -> Batch:
@@ -90,11 +90,11 @@ class Batch:
         return self.slice(0, n)
 
     def slice(self, start: int, n: int) -> Batch:
-        """Return ``n`` rows from ``start``, or as many as there are."""
+        """Return ``n`` rows from row ``start`` on, or fewer if the batch ends before."""
         return self._each(lambda c: c[start : start + n])
 
     def examples(self) -> Iterator[Any]:
-        """Yield one example a row: the plain object itself, or a dict of the columns."""
+        """Yield the example of each row: the Python object itself, or a dict of the columns."""
         if tuple(self.columns) == (EXAMPLE,):
             yield from self.columns[EXAMPLE].tolist()
             return
@@ -104,7 +104,7 @@ class Batch:
             yield dict(zip(names, row, strict=True))
 
     def to_arrow(self) -> pa.Table:
-        """Return an Arrow table; plain objects that are dicts become one column a key."""
+        """Return an Arrow table. If the examples are dicts, each key becomes a column."""
         import pyarrow as pa
 
         if not self.is_plain:
@@ -211,6 +211,8 @@ def _readable_type(kind: pa.DataType) -> pa.DataType:
     """Return a type without times: text instead, and whole numbers for lengths of time."""
     import pyarrow as pa
 
+    if pa.types.is_dictionary(kind) and pa.types.is_temporal(kind.value_type):
+        return _readable_type(kind.value_type)
     if pa.types.is_duration(kind):
         return pa.int64()
     if pa.types.is_temporal(kind):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_type_hints
 from unskew.core.errors import UnskewError, brief, check_range, unknown
 from unskew.core.json_text import json_text
 from unskew.core.source import Source
+from unskew.core.stop import raise_if_stopped
 from unskew.core.usercode import own_code, place_of, raised
 from unskew.core.variable import as_variable
 
@@ -27,34 +28,36 @@ Example: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Range:
-    """The allowed values of a number: the note in ``Annotated[float, Range(…)]``."""
+    """The allowed values of a parameter that is a number: ``Annotated[float, Range(…)]``."""
 
     low: float
     high: float
     doc: str
-    words: str = ""  # the allowed values in words, where the two limits say too little
+    words: str = ""  # the allowed values in words, if the two limits do not say enough
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The allowed texts of a parameter: the note in ``Annotated[str, Choice(…)]``."""
+    """The allowed values of a parameter that is a text: ``Annotated[str, Choice(…)]``."""
 
     options: tuple[str, ...]
     doc: str
-    words: str = ""  # the options in short, where there are many
+    words: str = ""  # the options in short, if there are many
 
 
 @dataclass(frozen=True)
 class Formats:
-    """How the examples of a domain are read and written, where plain columns are not enough.
+    """How the examples of a domain are read and written, if plain columns are not enough.
 
-    ``read_row`` turns a row of a file into an example. It returns None for a row that is no
-    example of the domain. ``read_text`` takes the content and the name of a text file, and
-    returns rows. ``are_examples`` says whether every row of a table is an example already; then
-    ``read_row`` is not called for each row. A row may have no value in the columns ``may_lack``.
-
-    ``write_row`` turns an example into plain JSON. ``others`` are the formats of other programs,
-    by name. Each is a function of an example and of its number in the file.
+    Args:
+        read_row: turns a row of a file into an example, or returns None if it is not one.
+        read_text: takes the content and the name of a text file, and returns rows.
+        are_examples: says whether every row of a table is an example already. Then ``read_row``
+            is not called for each row.
+        may_lack: columns in which a row may have no value.
+        write_row: turns an example into plain JSON.
+        others: the formats of other programs, by name. Each is a function of an example and of
+            its number in the file.
     """
 
     read_row: Callable[[Example], dict[str, Any] | None] | None = None
@@ -85,17 +88,24 @@ class Catalog:
 class Domain:
     """Everything that unskew knows about one kind of example.
 
-    ``sources`` are functions that make a source. Each keyword parameter of such a function is a
-    parameter of the source; it needs a default and a ``Range`` or a ``Choice``. ``variables`` are
-    salient variables or plain functions of an example. ``show`` writes one example as text.
-    ``check`` returns a NumPy array of bool: for each row of a batch, whether the row is right.
-
-    A domain may leave out the rest. ``key`` names the column that tells examples apart; without
-    it, all columns do. ``recheck`` works out one example again, in a slower way than ``check``,
-    and says whether the example is right. An audit shows the variables that ``main`` names, or
-    all of them. If every source has other variables, ``find_variables`` takes the first batch
-    and returns the variables to show; for each other variable it says why it is left out.
-    ``extra`` names the extra of this package that installs what the sources need.
+    Args:
+        name: the name of the domain.
+        doc: what its examples are.
+        sources: functions that make a source. Each keyword parameter of such a function is a
+            parameter of the source; it needs a default and a ``Range`` or a ``Choice``.
+        variables: salient variables, or plain functions of an example.
+        show: writes one example as text.
+        check: returns a NumPy array of bool: for each row of a batch, whether the row is right.
+        key: the column that tells examples apart. Without it, all columns do.
+        recheck: works out one example again, in a slower way than ``check``, and says whether the
+            example is right.
+        main: the variables that an audit shows. Without it, all.
+        find_variables: for a domain in which every source has other variables. It takes the first
+            batch and returns the variables to show, and for each other one why it is left out.
+        formats: how examples are read and written.
+        views: more ways to show an example.
+        catalog: tables and recipes by name.
+        extra: the extra of this package that installs what the sources need.
     """
 
     name: str
@@ -214,6 +224,7 @@ def domain_code(domain: Domain, function: str) -> Iterator[None]:
         raise UnskewError(
             f"this is no example of {domain.name} ({raised(error)}); keep other data apart"
         ) from error
+    raise_if_stopped()
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ MOST_TEXT = 200  # characters of a text or number within a value that an error n
 
 
 class UnskewError(Exception):
-    """A mistake in what was asked: one line with the value, the allowed range, the next step."""
+    """An error that a user can mend. Its line has the value, what is allowed, and the next step."""
 
     def __init__(self, text: str = "") -> None:
         """Keep the text on one line and short, whatever value of the user's it repeats."""
@@ -66,7 +66,7 @@ def brief(value: object, most: int = 60) -> str:
 
 
 class HealthWarning(UserWarning):
-    """Homogenizing works but costs or distorts more than its user may expect."""
+    """Homogenizing works, but it costs much, or a declared value never came."""
 
 
 def is_new(warning: str, warned: set[str]) -> bool:

@@ -57,22 +57,26 @@ class Shard:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What to draw, how to homogenize it, and how much of it to keep.
+    """What to draw, how to homogenize it, and how many examples to keep.
 
-    Each shard of ``shard_size`` kept examples runs SampledHomogenize on its own, from its own
-    streams; one shard is the paper's procedure exactly. ``given`` names a recipe, a table or a
-    dataset whose first ``n`` examples are made anew (the same programs, new worlds); those of
-    which nothing can be made are left out.
-
-    ``splits`` are names with numbers of examples, ``n`` in all. Which split an example may be in
-    is decided by the content of its key (a program, an expression), so no key is in two of them.
-    Keys of the datasets or recipes in ``exclude`` are left out; ``distinct`` leaves out keys that
-    came before, and with them rows: there may be fewer than ``n``.
-
-    A recipe may name code (``my_module:draw``), files and addresses. ``trusted`` lists the names
-    that may be imported or opened. It is None, which means all, where a person wrote the recipe or
-    named its file. The recipe of a dataset is data, so nothing in it is trusted unless a person
-    says so. ``trusted`` is never written, and not part of what a recipe is.
+    Args:
+        source: the name of a source.
+        n: the number of examples to keep.
+        parameters: those of the source.
+        homogenize: names of variables. Several are homogenized together.
+        epsilon: a smaller value gets closer to uniform and costs more draws.
+        seed: the same recipe with the same seed gives the same bytes.
+        shard_size: the examples of a shard. Each shard is homogenized on its own. A recipe of one
+            shard is exactly the paper's procedure.
+        given: a recipe, a table or a dataset. Its first ``n`` examples are made again (the same
+            programs, new worlds). If no worlds are found for one, that example is left out.
+        splits: names with numbers of examples, ``n`` in all. The key of an example (its program,
+            its expression) decides in which split it may be, so no key is in two splits.
+        exclude: datasets or recipes. Examples with their keys are left out.
+        distinct: leave out examples whose key came before. There may then be fewer than ``n``.
+        trusted: which of the names of code, files and addresses in the recipe may be opened; None
+            means all. The recipe of a dataset is data, so no name in it is trusted unless a person
+            says so. ``trusted`` is not written, and two recipes may be equal without it.
     """
 
     source: str
@@ -140,7 +144,7 @@ class Recipe:
             )
 
     def trusts(self, name: str) -> bool:
-        """Say whether a name in the recipe may be imported or opened."""
+        """Return whether a name in the recipe may be imported or opened."""
         return self.trusted is None or name in self.trusted
 
     @property
@@ -150,7 +154,7 @@ class Recipe:
 
     @property
     def summary(self) -> str:
-        """What it makes, in a line."""
+        """One line that says what the recipe makes."""
         settings = ", ".join(f"{name}={value}" for name, value in self.parameters.items())
         text = f"{self.n:,} of {self.source}" + (f" ({settings})" if settings else "")
         return f"{text}, programs of {self.given}" if self.given else text
@@ -162,11 +166,11 @@ class Recipe:
 
     @property
     def rows_of_splits(self) -> Mapping[str, int]:
-        """The splits; all is training data where none are named."""
+        """The splits. Without any, all examples are training data."""
         return self.splits or {"train": self.n}
 
     def shard_at(self, number: int) -> Shard:
-        """Return a shard by its number: those of the first split come first."""
+        """Return a shard by its number. The shards of the first split come first."""
         left = number
         for split, rows in self.rows_of_splits.items():
             of = -(-rows // self.shard_size)
@@ -176,7 +180,7 @@ class Recipe:
         raise UnskewError(f"shard is {number}; the recipe has {self.shards}")
 
     def shard_rows(self, number: int) -> int:
-        """Return how many examples a shard keeps: all but the last of a split are full."""
+        """Return how many examples a shard keeps. Only the last one of a split may keep fewer."""
         return self.shard_at(number).rows
 
     def to_dict(self) -> dict[str, Any]:
@@ -194,12 +198,12 @@ class Recipe:
 
     @property
     def hash(self) -> str:
-        """A name for the recipe: sixteen hexadecimal digits of its canonical text."""
+        """The hash of the canonical text: sixteen hexadecimal digits."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:16]
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], trust: Trust = True) -> Recipe:
-        """Read a recipe; a field that is not known is refused, not ignored."""
+        """Return the recipe of plain data. An unknown field is an error."""
         given = dict(data)
         version = given.pop("unskew_recipe", None)
         if version != VERSION:
@@ -222,7 +226,7 @@ class Recipe:
 
     @classmethod
     def read(cls, path: Place, trust: Trust = True) -> Recipe:
-        """Read a recipe file; give ``trust=False`` for a file that came with somebody's data."""
+        """Read a recipe file. Give ``trust=False`` if the file came with somebody's data."""
         try:
             data = parse_json(path.read_text(encoding="utf-8"))
         except OSError as error:

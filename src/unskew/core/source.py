@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from unskew.core.batch import Batch
+from unskew.core.collected import Collected
 from unskew.core.errors import RowError, UnskewError, brief
+from unskew.core.stop import raise_if_stopped
 from unskew.core.usercode import own_code, raised
 
 if TYPE_CHECKING:
@@ -25,11 +27,17 @@ Draw: TypeAlias = Callable[[np.random.Generator, int], tuple[Batch, Counter[str]
 
 @dataclass(frozen=True)
 class Source:
-    """A named distribution to draw from; ``chunk`` is how many examples to draw at once.
+    """A named distribution to draw from.
 
-    ``derive(rng, batch)``, where a source has it, makes examples anew of given ones, as far as
-    it can: new worlds for the same programs. It returns them in order, with counts of the others.
-    ``domain`` is the domain that the source belongs to, if it belongs to one.
+    Args:
+        name: the name of the source.
+        draw: ``draw(rng, n)`` returns n valid examples, and counts by reason what it threw away.
+        parameters: the values of its parameters.
+        chunk: how many examples to draw at once.
+        derive: ``derive(rng, batch)`` makes given examples again: new worlds for the same
+            programs. It returns them in order, and counts by reason the examples it could not
+            make. Few sources have this.
+        domain: the domain that the source belongs to, if there is one.
     """
 
     name: str
@@ -41,18 +49,22 @@ class Source:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is a user's own source, not one of the package."""
+        """Whether this is a user's own source, and not one of the package."""
         return ":" in self.name or self.domain is None
 
 
 def plain_source(draw: Callable[[np.random.Generator], Any], name: str | None = None) -> Source:
-    """Wrap a plain function ``draw(rng) -> example`` as a source."""
+    """Return a source that draws with a plain function ``draw(rng) -> example``."""
     label = name or str(getattr(draw, "__name__", type(draw).__name__))
     _check_sampler(draw, label)
 
     def many(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
         try:
-            return Batch.of([draw(rng) for _ in range(n)]), Counter()
+            collected = Collected()
+            for _ in range(n):
+                collected.add(draw(rng))
+                raise_if_stopped()
+            return collected.batch(), Counter()
         except RowError as error:
             raise error.at(f"sampler {label!r}") from error
         except UnskewError:

@@ -49,11 +49,11 @@ def by_kind(dropped: Mapping[str, int]) -> dict[str, int]:
 
 @dataclass
 class Tally:
-    """Counts over draws; tallies can be added.
+    """What happened to the draws, as counts. Tallies can be added.
 
-    ``dropped`` counts, by the text of the ``Reason``, the examples that were thrown away because
-    they were not valid or, though valid, not for this split or dataset. Homogenizing threw away
-    ``drawn - kept`` examples. The two are counted apart: a sum of both would hide a bias.
+    ``dropped`` counts by reason the examples that were not valid, or that are not for this split
+    or dataset. Homogenizing threw away ``drawn - kept`` examples. The two are counted apart: a sum
+    of both would hide a bias.
     """
 
     drawn: int = 0
@@ -64,7 +64,7 @@ class Tally:
 
     @property
     def cost(self) -> float:
-        """Draws per kept example; infinite while nothing has been kept."""
+        """Draws for each kept example; infinite if nothing is kept."""
         return self.drawn / self.kept if self.kept else float("inf")
 
     def __add__(self, other: Tally) -> Tally:
@@ -78,7 +78,7 @@ class Tally:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data; histograms are lists of [value, drawn, kept] in order of value."""
+        """Return plain data. A histogram is a list of [value, drawn, kept], in order of value."""
         return {
             "drawn": self.drawn,
             "kept": self.kept,
@@ -94,7 +94,7 @@ class Tally:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Tally:
-        """Read what ``to_dict`` wrote; refuse anything else, because files may be altered."""
+        """Return the tally of plain data that ``to_dict`` made. Anything else is an error."""
         if not isinstance(data, dict):
             raise UnskewError(f"the tally is {brief(data)}, which is no JSON object; {_AGAIN}")
         tally = cls(_count(data, "drawn"), _count(data, "kept"))

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from unskew.audits.audit import Audit, Auditor
+from unskew.audits.audit import Audit
+from unskew.audits.auditor import Auditor
 from unskew.balance.homogenizer import Health, Homogenizer, KeptBatches
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, check_count
@@ -19,13 +20,19 @@ from unskew.core.source import Source, own_source
 from unskew.core.tally import Tally
 from unskew.core.variable import By, joint
 from unskew.datasets.target import Target, column_names, open_target
-from unskew.io.lookup import column_variable, find_source, resolve
+from unskew.io.lookup import (
+    IF_TRUSTED,
+    column_variable,
+    find_source,
+    resolve,
+    untrusted_code,
+)
 
 DEFAULT_N = 100_000  # examples of what is endless
 
 
 class Homogenized(Iterator[Any]):
-    """An endless iterator over kept examples, which knows what it cost."""
+    """An endless iterator over kept examples. It knows what they cost."""
 
     def __init__(self, source: Source, homogenizer: Homogenizer, rng: np.random.Generator) -> None:
         """Draw nothing yet."""
@@ -39,11 +46,11 @@ class Homogenized(Iterator[Any]):
 
     @property
     def tally(self) -> Tally:
-        """What was drawn, dropped and kept so far, a few examples ahead of what was returned."""
+        """What was drawn, dropped and kept so far. It is a few examples ahead of the iterator."""
         return self._batches.tally
 
     def health(self) -> Health:
-        """Say how it goes: the cost beside its bound, values never seen, warnings."""
+        """Return the cost next to its bound, the values never seen, and warnings."""
         return self._homogenizer.health()
 
 
@@ -58,12 +65,18 @@ def homogenize(
 ) -> Homogenized:
     """Return an endless iterator over examples of ``draw`` in which ``by`` is closer to uniform.
 
-    ``draw(rng)`` returns one example, drawing only from the generator it is given; a built-in
-    source may be named instead (``"calculator/dcfg"``), with ``settings`` of its parameters.
-    ``by`` is a function of an example, or a dict of such functions by name, which are homogenized
-    jointly. Smaller ``epsilon`` is closer to uniform and dearer: at most 1 + 1/ε draws per kept
-    example in expectation. A ``HealthWarning`` tells of values never seen and of a cost above
-    ``cost_limit``.
+    Args:
+        draw: a function ``draw(rng)`` that returns one example, a ``Source``, or the name of a
+            source (``"calculator/dcfg"``). All its randomness must come from ``rng``. A function is
+            first tried: called up to six times with two equal generators. Examples of this trial
+            are not returned. If they differ, a ``HealthWarning`` says so.
+        by: a variable, or several that are homogenized together.
+        epsilon: a smaller value gets closer to uniform and costs more draws. The expected cost
+            is at most 1 + 1/ε draws for each kept example.
+        seed: the same seed gives the same examples.
+        settings: parameters of the source, if it is given by its name.
+        cost_limit: above this cost there is a ``HealthWarning``. There is also one if a declared
+            value never came.
     """
     source = _source(draw, settings or {})
     if source.is_own:
@@ -87,12 +100,18 @@ def audit(
 ) -> Audit:
     """Measure how far the salient variables of ``target`` are from uniform.
 
-    ``target`` is any iterable of examples, a sampler ``draw(rng)``, a source by name or as an
-    object, a dataset, or a Parquet or JSONL file. ``by`` names or gives the variables; left
-    out, it is the domain's own or the columns of the file. ``n`` limits how many examples are
-    read (100,000 of what is endless). Numbers that hardly repeat are counted in about 20 bins of
-    one width; ``like`` is another audit whose bins to use, so that the two can be compared. Code
-    that a dataset names is imported only with ``trust``.
+    Args:
+        target: any iterable of examples, a sampler ``draw(rng)``, a source or its name, a dataset,
+            or a Parquet or JSONL file.
+        by: the variables. Without it, they are those of the domain, or the columns of the file.
+        n: the largest number of examples to read. Without it, 100,000 of a source or a sampler,
+            and all of other data.
+        seed: the seed of the draws, for a source or a sampler.
+        settings: parameters of the source, if it is given by its name.
+        trust: whether code that a dataset names may be imported.
+        like: another audit. Numbers that hardly repeat are counted in about 20 bins of one width;
+            with ``like``, in the bins of that audit, so that the two can be compared.
+        advance: called with a number of examples each time that so many are done.
     """
     opened = open_target(target, settings, seed, trust)
     limit = DEFAULT_N if n is None and opened.endless else n
@@ -131,7 +150,10 @@ def _auditor(
     """Return what measures the chosen variables; and why other variables are left out."""
     columns, domain = column_names(first), target.domain
     if by is not None:
-        return Auditor(resolve(by, domain, columns), like), {}
+        try:
+            return Auditor(resolve(by, domain, columns), like), {}
+        except UnskewError as error:
+            raise _with_trust(error, target) from error
     if domain is not None and domain.find_variables is not None:
         variables, left_out = domain.find_variables(first)
         return Auditor(variables, like), left_out
@@ -139,6 +161,17 @@ def _auditor(
         names = domain.main or domain.variables
         return Auditor([domain.variable(name) for name in names], like), {}
     return Auditor([column_variable(name) for name in columns], like, optional=True), {}
+
+
+def _with_trust(error: UnskewError, target: Target) -> UnskewError:
+    """Say that a variable may be one of the domain of a dataset, if that is not trusted."""
+    recipe = target.dataset.recipe if target.dataset is not None else None
+    if recipe is None or not untrusted_code(recipe, recipe.source):
+        return error
+    return UnskewError(
+        f"{error}; the domain of {recipe.source} is not imported, and with it its variables: "
+        f"{IF_TRUSTED}"
+    )
 
 
 def _no_column(label: str, left_out: Mapping[str, str]) -> UnskewError:

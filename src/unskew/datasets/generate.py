@@ -16,7 +16,8 @@ from unskew.datasets.part import finished_part, make_part
 from unskew.datasets.shard import make_shard, shard_batches
 from unskew.datasets.target import open_recipe
 from unskew.io.dataset import RECIPE, Dataset
-from unskew.io.location import Place, check_contents, create_text, place, plain_errors, remove_stale
+from unskew.io.files import create_text, remove_stale
+from unskew.io.location import Place, check_contents, place, plain_errors
 
 if TYPE_CHECKING:
     from unskew.core.batch import Batch
@@ -38,11 +39,13 @@ def generate(
     *,
     engine: Engine | None = None,
 ) -> Dataset:
-    """Run a recipe into a folder. Run again after a stop, it goes on with what is missing.
+    """Run a recipe and write the dataset. After a stop, the same call makes what is missing.
 
-    ``folder`` is a path, or the address of a prefix in an object store: ``s3://bucket/prefix``.
-
-    ``engine`` makes the parts elsewhere (``unskew.datasets.engines``); left out, this process does.
+    Args:
+        recipe: what to make.
+        folder: a path, or a prefix in an object store: ``s3://bucket/prefix``.
+        advance: called with a number of examples each time that so many are done.
+        engine: who makes the parts (``unskew.datasets.engines``). Without it, this process.
     """
     path = place(folder)
     opened = open_recipe(recipe)  # names and parameters are checked before anything is written
@@ -101,14 +104,10 @@ def _run_here(recipe: Recipe, folder: Place, indices: Sequence[int], advance: Ad
 
 def run_part(recipe: Recipe, folder: Place, index: int, advance: Advance = lambda _: None) -> None:
     """Make one part of a dataset, whoever asks for it."""
-
-    def made() -> tuple[Batch, Tally]:
-        batch, tally = shard(recipe, index, advance)
-        check_owner(folder, recipe)
-        check_inputs(folder, recipe)  # after they were read: had they changed, it would be seen
-        return batch, tally
-
-    make_part(recipe, folder, index, made, drawn=recipe.distinct)
+    batch, tally = shard(recipe, index, advance)
+    check_owner(folder, recipe)
+    check_inputs(folder, recipe)  # after they were read: had they changed, it would be seen
+    make_part(recipe, folder, index, batch, tally, drawn=recipe.distinct)
 
 
 def _claim(folder: Place, recipe: Recipe) -> None:

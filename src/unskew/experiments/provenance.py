@@ -8,7 +8,7 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ def provenance() -> dict[str, Any]:
         "source_sha256": source_hash(),
         "hardware": hardware(),
         "python": platform.python_version(),
-        "libraries": {name: _version(name) for name in _LIBRARIES},
+        "libraries": {name: version(name) for name in _LIBRARIES},
     }
 
 
@@ -92,10 +92,3 @@ def source_hash() -> str:
         digest.update(str(path.relative_to(PACKAGE)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return UNKNOWN

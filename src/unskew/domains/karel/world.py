@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Flags
 from unskew.core.compiled import compiled_inner
 from unskew.core.errors import UnskewError
 
@@ -30,7 +31,7 @@ CHANNELS = (  # of the tensor
 WALL_CHANNEL, OUTLINE = CHANNELS.index("wall"), CHANNELS.index("outline")  # then the markers
 TENSOR_SHAPE = (len(CHANNELS), SIDE + 2, SIDE + 2)
 
-World = NDArray[np.uint8]
+World = Bytes
 
 
 def make_world(
@@ -40,7 +41,15 @@ def make_world(
     walls: list[tuple[int, int]],
     markers: Mapping[tuple[int, int], int],
 ) -> World:
-    """Pack a world from its parts, refusing one that cannot be."""
+    """Return a packed world. Rows are counted from the bottom and columns from the left, from 0.
+
+    Args:
+        height: the number of rows, 2 to 16.
+        width: the number of columns, 2 to 16.
+        hero: Karel's row, column and direction (0 to 3 for north, east, south and west).
+        walls: the row and column of each wall.
+        markers: the number of markers, 1 to 9, at each row and column that has any.
+    """
     for name, size in (("rows", height), ("columns", width)):
         if not SMALLEST <= size <= SIDE:
             raise UnskewError(f"the world has {size} {name}; allowed are {SMALLEST} to {SIDE}")
@@ -54,8 +63,8 @@ def make_world(
         _check_inside("a marker", r, c, height, width)
         if not 1 <= count <= MAX_MARKERS:
             raise UnskewError(
-                f"cell {r}:{c} has {count} markers; allowed are 1 to {MAX_MARKERS}: leave it out"
-                " where there are none"
+                f"cell {r}:{c} has {count} markers; allowed are 1 to {MAX_MARKERS}: leave it out "
+                "where there are none"
             )
         if grid[r, c] == WALL:
             raise UnskewError(f"cell {r}:{c} has markers and a wall; keep one of them")
@@ -66,17 +75,12 @@ def make_world(
     _check_inside("Karel", r, c, height, width)
     if grid[r, c] == WALL:
         raise UnskewError(f"Karel stands on a wall at {r}:{c}; put it on a free cell")
-    world[HEIGHT], world[WIDTH], world[POSITION], world[FACING] = (
-        height,
-        width,
-        r * SIDE + c,
-        facing,
-    )
+    world[HEIGHT:] = height, width, r * SIDE + c, facing
     return world
 
 
-def from_bytes(packed: bytes) -> NDArray[np.uint8]:
-    """Return packed worlds that lie end to end as (n, 260), refusing bytes that are none."""
+def from_bytes(packed: bytes) -> Bytes:
+    """Return the n packed worlds that lie one after another in these bytes: (n, 260)."""
     if not packed or len(packed) % BYTES:
         raise UnskewError(
             f"the worlds have {len(packed)} bytes; give one world or more of {BYTES} bytes each"
@@ -91,28 +95,28 @@ def from_bytes(packed: bytes) -> NDArray[np.uint8]:
     return worlds
 
 
-def are_worlds(rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Say which rows of 260 bytes are packed worlds."""
+def are_worlds(rows: Bytes) -> Flags:
+    """Return which rows of 260 bytes are packed worlds."""
     fine = np.empty(len(rows), dtype=np.bool_)
     _check_rows(rows, fine)
     return fine
 
 
 @compiled_inner
-def _check_rows(rows: NDArray[np.uint8], fine: NDArray[np.bool_]) -> None:
+def _check_rows(rows: Bytes, fine: Flags) -> None:
     for row in range(len(rows)):
         fine[row] = _is_world(rows[row])
 
 
 @compiled_inner
-def _is_world(world: NDArray[np.uint8]) -> bool:
+def _is_world(world: Bytes) -> bool:
     height, width = int(world[HEIGHT]), int(world[WIDTH])
     if not (SMALLEST <= height <= SIDE and SMALLEST <= width <= SIDE):
         return False
-    if world[FACING] > 3 or world[world[POSITION]] == WALL:  # which is also what lies outside
+    if world[FACING] > 3 or world[world[POSITION]] == WALL:  # the cells outside are also WALL
         return False
     wrong = False
-    for r in range(SIDE):  # to the end even if it is wrong, so that cells are compared at once
+    for r in range(SIDE):  # the loop never ends early, so that many cells are compared at once
         inside = width if r < height else 0
         for c in range(SIDE):
             value = world[r * SIDE + c]
@@ -120,31 +124,40 @@ def _is_world(world: NDArray[np.uint8]) -> bool:
     return not wrong
 
 
-def grid_of(world: World) -> NDArray[np.uint8]:
-    """Return the cells inside the grid, (height, width), row 0 at the bottom."""
+def grid_of(world: World) -> Bytes:
+    """Return the cells of a world, (height, width): 0 to 9 markers, or 255 for a wall.
+
+    Row 0 is the bottom row.
+    """
     return world[:CELLS].reshape(SIDE, SIDE)[: world[HEIGHT], : world[WIDTH]]
 
 
 def hero_of(world: World) -> tuple[int, int, int]:
-    """Return Karel's row, column and direction."""
+    """Return Karel's row, column and direction (0 to 3 for north, east, south and west)."""
     return int(world[POSITION]) // SIDE, int(world[POSITION]) % SIDE, int(world[FACING])
 
 
-def to_picture(world: World) -> str:
-    """Draw a world as text, the top row first: . free, # wall, 1-9 markers, ^>v< Karel."""
+def cell_texts(world: World) -> list[list[str]]:
+    """Return each cell's two characters, Karel's arrow and the cell's content; row 0 first."""
     r, c, facing = hero_of(world)
-    lines = []
-    for row in range(int(world[HEIGHT]) - 1, -1, -1):
-        cells = []
-        for column, value in enumerate(grid_of(world)[row].tolist()):
-            text = "#" if value == WALL else "." if value == 0 else str(value)
-            cells.append((ARROWS[facing] if (row, column) == (r, c) else " ") + text)
-        lines.append(" ".join(cells).rstrip())
-    return "\n".join(lines)
+    texts = [
+        [" #" if value == WALL else f" {value or '.'}" for value in row]
+        for row in grid_of(world).tolist()
+    ]
+    texts[r][c] = ARROWS[facing] + texts[r][c][1]
+    return texts
+
+
+def to_picture(world: World) -> str:
+    """Return a world as text, the top row first: . free, # wall, 1-9 markers, ^>v< Karel."""
+    return "\n".join(" ".join(row) for row in reversed(cell_texts(world)))
 
 
 def from_picture(picture: str) -> World:
-    """Read a picture: cells apart by spaces, rows by lines; an arrow stands before its cell."""
+    """Return the packed world of a picture, which has a line for each row.
+
+    Spaces separate the cells. Karel's arrow stands directly before the cell where Karel is.
+    """
     rows = [line.split() for line in picture.strip("\n").splitlines() if line.strip()]
     if not rows:
         raise UnskewError("the picture is empty; draw 2 to 16 rows of cells")
@@ -176,7 +189,7 @@ def from_picture(picture: str) -> World:
 
 
 def to_json(world: World) -> dict[str, Any]:
-    """Return the original dataset's JSON of a grid."""
+    """Return a world as the JSON of the original dataset."""
     r, c, facing = hero_of(world)
     grid = grid_of(world)
     cells = [(int(row), int(column)) for row, column in np.argwhere(grid)]
@@ -194,7 +207,7 @@ def to_json(world: World) -> dict[str, Any]:
 
 
 def from_json(data: Mapping[str, Any]) -> World:
-    """Read the original dataset's JSON of a grid."""
+    """Return the packed world of the JSON of the original dataset."""
     try:
         r, c, direction = data["hero"].split(":")
         if direction not in DIRECTIONS:
@@ -221,8 +234,8 @@ def from_json(data: Mapping[str, Any]) -> World:
     return make_world(height, width, hero, walls, markers)
 
 
-def to_tensor(world: World) -> NDArray[np.uint8]:
-    """Return the 16 × 18 × 18 tensor of the original dataset, zeros and ones."""
+def to_tensor(world: World) -> Bytes:
+    """Return a world as the 16 × 18 × 18 tensor of the original dataset, zeros and ones."""
     tensor = np.zeros(TENSOR_SHAPE, dtype=np.uint8)
     r, c, facing = hero_of(world)
     height, width = int(world[HEIGHT]), int(world[WIDTH])
@@ -238,7 +251,7 @@ def to_tensor(world: World) -> NDArray[np.uint8]:
 
 
 def from_tensor(tensor: NDArray[Any]) -> World:
-    """Read the tensor back, refusing one that is not exactly the tensor of a world."""
+    """Return the packed world of a tensor. A tensor that is not exactly one is refused."""
     if not isinstance(tensor, np.ndarray) or tensor.dtype.kind not in "buif":
         kind = tensor.dtype if isinstance(tensor, np.ndarray) else type(tensor).__name__
         raise UnskewError(f"the tensor is of {kind}; give a NumPy array of zeros and ones")
@@ -264,7 +277,7 @@ def from_tensor(tensor: NDArray[Any]) -> World:
     return world
 
 
-def _refuse_cells(tensor: NDArray[Any], wrong: NDArray[np.bool_], why: str) -> None:
+def _refuse_cells(tensor: NDArray[Any], wrong: Flags, why: str) -> None:
     """Name the first cell of a tensor that is wrong, if there is one."""
     if wrong.any():
         channel, row, column = np.argwhere(wrong)[0].tolist()

@@ -36,8 +36,8 @@ class Step:
 
     ``tick`` counts from 1, ``place`` is the index of the statement's first token, ``world`` is
     as the statement left it. ``status`` is OK, or why the run stops here: an action that fails,
-    or no tick left for this statement (then ``tick`` is one past the last). ``outcome`` is that
-    of a test.
+    or no tick left for this statement (then ``tick`` is one past the last). ``outcome`` is the
+    outcome of a test, and None for other statements.
     """
 
     tick: int
@@ -48,7 +48,7 @@ class Step:
 
 
 def steps(program: Program, world: World, max_ticks: int = MAX_TICKS) -> Iterator[Step]:
-    """Run a program on a world, which stays as it is, and yield each tick."""
+    """Run a program on a copy of a world, and yield each tick."""
     code = compile_programs(program.reshape(1, -1))
     if code.status[0] != FINE:
         raise UnskewError(f"{to_tokens(program)!r} is no program; parse it to see why")
