@@ -264,13 +264,12 @@ def test_a_terminal_without_unicode():
     assert done.returncode == 0, done.stderr
 
 
-def test_what_cannot_be_written_is_said_before_the_work(run, monkeypatch):
-    from unskew.experiments import calculator
-
-    monkeypatch.setattr(calculator, "run", lambda *_: pytest.fail("the work began"))
+def test_what_cannot_be_written_is_said_before_the_work(run):
+    """The work says what it does, a line each; here the error is the only line."""
     Path("folder").mkdir()
     for option in (("--figure", "f.bmp"), ("-o", "/proc/x.json"), ("-o", "folder")):
-        assert run("reproduce", "calculator", *option)[0] == 2
+        code, out, err = run("reproduce", "calculator", *option)
+        assert (code, out, err.count("\n")) == (2, "", 1)
     assert run("audit", "calculator/dcfg", "-n", 10**12, "--report", "x.doc")[0] == 2
     assert sorted(p.name for p in Path().iterdir()) == ["folder"]
 

@@ -16,6 +16,7 @@ from unskew.datasets.engines import processes
 from unskew.datasets.generate import shard
 from unskew.datasets.inputs import RECORD, content_of
 from unskew.datasets.part import NOTES
+from unskew.datasets.shard import DERIVED_AT_ONCE
 from unskew.datasets.splits import keys_in
 from unskew.datasets.target import open_input, open_target
 from unskew.domains.karel.recipes import problem_table
@@ -215,11 +216,20 @@ def spoil(path: Path, row: int, program: str | None) -> None:
         ("DEF run m( " + " ".join(["move"] * 300) + " m)", "at most 256"),
     ],
 )
-def test_a_bad_row_of_a_file(inputs, program, said, monkeypatch):
-    monkeypatch.setattr("unskew.datasets.shard.DERIVED_AT_ONCE", 10)
+def test_a_bad_row_of_a_file(inputs, program, said):
     spoil(Path("base.parquet"), 38, program)
     with pytest.raises(UnskewError, match=rf"^base\.parquet row 38: .*{said}"):
         generate(recipe_with("given", "base.parquet"), "made")
+
+
+def test_a_bad_row_after_those_that_are_made_anew_at_once(inputs):
+    row, n = DERIVED_AT_ONCE + 5, DERIVED_AT_ONCE + 10
+    programs = ["DEF run m( move m)"] * n
+    programs[row - 1] = "DEF run m( jump m)"
+    pq.write_table(pa.table({"program": programs}), "long.parquet")
+    recipe = Recipe("karel/uniform", n, {"tries": 200}, given="long.parquet", shard_size=n)
+    with pytest.raises(UnskewError, match=rf"^long\.parquet row {row}: .*found 'jump'"):
+        generate(recipe, "made")
 
 
 @pytest.mark.parametrize(("option", "row"), [("given", 1), ("given", 38), ("exclude", 38)])

@@ -230,9 +230,9 @@ def test_a_run_ends_by_time_or_by_steps(limit):
 ENDLESS = Mixture((Recipe("karel/actions", 1, {"max_length": 3}, seed=4),))
 
 
-def rounds(number=0, state=None, **more):
+def rounds(number=0, state=None, shown=(5, 5), **more):
     return Rounds(
-        ENDLESS, 32, (5, 5), 0, CPU, batches=2, number=number, state=state, **{"reuse": 2, **more}
+        ENDLESS, 32, shown, 0, CPU, batches=2, number=number, state=state, **{"reuse": 2, **more}
     )
 
 
@@ -262,14 +262,10 @@ def test_a_closed_feed_leaves_no_thread_and_says_so():
         batches.choice(100)
 
 
-def test_batches_that_cannot_be_laid_out_leave_nothing_behind(monkeypatch):
-    def never(*_, **__):
-        raise MemoryError
-
+def test_batches_that_cannot_be_laid_out_leave_nothing_behind():
     before = set(threading.enumerate())
-    monkeypatch.setattr("unskew.models.karel.data.rounds.Minibatches", never)
-    with pytest.raises(MemoryError):
-        rounds()
+    with pytest.raises(UnskewError, match="shown is 9; tasks have 6 pairs"):
+        rounds(shown=(9, 9))
     assert set(threading.enumerate()) <= before
 
 
