@@ -309,7 +309,7 @@ def control_shares(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
 def flat(grammar: Grammar) -> Grammar:
     """Return the grammar alone, every program kept."""
     ones = {name: np.ones(len(target)) for name, target in TARGETS.items()}
-    choices = [getattr(grammar, name) for name in list(Grammar.__dataclass_fields__)[:6]]
+    choices = [getattr(grammar, name) for name in Grammar._fields[:6]]
     return Grammar(*choices, **ones, largest=1.0)
 
 

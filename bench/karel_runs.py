@@ -14,8 +14,9 @@ from unskew.core.rng import generator
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.running.interpreter import run
-from unskew.domains.karel.sampling.pairs import MADE, ORIGINAL, draw_pairs
+from unskew.domains.karel.sampling.pairs import MADE, draw_pairs
 from unskew.domains.karel.sampling.programs import original_examples
+from unskew.domains.karel.sampling.worlds import ORIGINAL
 from unskew.domains.karel.world import BYTES
 
 N, SEEDS, SHOWN = 10_000, 3, 5

@@ -5,14 +5,15 @@ from typing import Any
 import numpy as np
 
 from bench.clock import rate
+from tests.naive.karel_worlds import draw_worlds
 from unskew.core.rng import generator
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.running.hidden import EVEN, REVERSED
 from unskew.domains.karel.running.interpreter import run
-from unskew.domains.karel.sampling.pairs import MADE, ORIGINAL, draw_pairs
+from unskew.domains.karel.sampling.pairs import MADE, draw_pairs
 from unskew.domains.karel.sampling.programs import original_examples, original_programs
-from unskew.domains.karel.sampling.worlds import NARROW_WORLDS, UNIFORM_WORLDS, draw_worlds
+from unskew.domains.karel.sampling.worlds import NARROW_WORLDS, ORIGINAL, UNIFORM_WORLDS
 from unskew.domains.karel.sources import ANY, action_programs, nesting_bit, on_originals
 
 N, PLAIN_N, TRIES = 4_000, 60, 20_000

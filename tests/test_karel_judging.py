@@ -61,7 +61,7 @@ def test_it_does_not_matter_how_many_are_run_at_once(tasks, monkeypatch):
     rows = proposals_for(tasks)
     given = (rows, tasks.programs, tasks.inputs, tasks.outputs, SHOWN)
     once = judge(*given)
-    monkeypatch.setattr(judging, "AT_ONCE", 7 * K)
+    monkeypatch.setattr(judging, "RUNS_AT_ONCE", 7 * K)
     again = judge(*given)
     for name in ("valid", "exact", "consistent", "generalizes"):
         assert np.array_equal(getattr(once, name), getattr(again, name))

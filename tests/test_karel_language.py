@@ -70,6 +70,14 @@ def test_inline_else_and_semicolons():
 
 
 @pytest.mark.parametrize(
+    "body", ["while(frontIsClear()):\n    move()", "if(leftIsClear()): move()"]
+)
+def test_no_line_begins_with_a_semicolon(body):
+    with pytest.raises(UnskewError, match="found ';'"):
+        parse(f"def main():\n  {body}\n  ; turnLeft()")
+
+
+@pytest.mark.parametrize(
     ("text", "column", "found"),
     [
         ("if(markersPresent()): if(frontIsClear()): move()\n  else: turnLeft()", 25, "if"),

@@ -12,6 +12,7 @@ import pytest
 
 from tests.naive import karel as naive
 from tests.naive import karel_programs as facts
+from tests.naive.karel_worlds import draw_worlds
 from tests.statistics import same_distribution
 from unskew.core.rng import generator
 from unskew.domains.karel.language import tokens
@@ -19,9 +20,9 @@ from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.language.syntax import parse
 from unskew.domains.karel.running.interpreter import run
 from unskew.domains.karel.sampling.coverable import can_act_everywhere, can_leave_loops, coverable
-from unskew.domains.karel.sampling.pairs import MADE, ORIGINAL, ORIGINAL_BUDGET, draw_pairs
+from unskew.domains.karel.sampling.pairs import MADE, ORIGINAL_BUDGET, draw_pairs
 from unskew.domains.karel.sampling.programs import original_examples, original_programs
-from unskew.domains.karel.sampling.worlds import draw_worlds
+from unskew.domains.karel.sampling.worlds import ORIGINAL
 
 N = 20_000
 CLOSE = 0.03

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.naive import karel as naive
+from tests.naive.karel_worlds import draw_worlds
 from tests.statistics import fits, same_distribution
 from unskew.core.rng import generator
 from unskew.domains.karel import world
@@ -23,12 +24,7 @@ from unskew.domains.karel.running.hidden import EVEN, GEOMETRIC, REVERSED, STATE
 from unskew.domains.karel.running.interpreter import NESTED_REPEATS, run
 from unskew.domains.karel.sampling.pairs import CRASHES, FEW, MADE, NONE, UNCOVERED, draw_pairs
 from unskew.domains.karel.sampling.prefix import SIZE, lets_begin, read_prefix
-from unskew.domains.karel.sampling.worlds import (
-    NARROW_WORLDS,
-    ORIGINAL_WORLDS,
-    UNIFORM_WORLDS,
-    draw_worlds,
-)
+from unskew.domains.karel.sampling.worlds import NARROW_WORLDS, ORIGINAL_WORLDS, UNIFORM_WORLDS
 from unskew.domains.karel.world import FACING, HEIGHT, POSITION, SIDE, WALL, WIDTH
 
 ALARM = 1e-5

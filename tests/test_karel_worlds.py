@@ -11,10 +11,10 @@ import scipy.stats
 from unskew.core.rng import generator
 from unskew.domains.karel import world
 from unskew.domains.karel.running.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
-from unskew.domains.karel.sampling.pairs import ORIGINAL
 from unskew.domains.karel.sampling.programs import original_examples
 from unskew.domains.karel.sampling.worlds import (
     NARROW_WORLDS,
+    ORIGINAL,
     ORIGINAL_WORLDS,
     UNIFORM_WORLDS,
     draw_worlds,

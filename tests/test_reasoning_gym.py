@@ -272,7 +272,7 @@ def test_an_item_is_the_librarys_own_of_its_seed(task):
             library.seed_shared(seed)
             assert row == as_row(create_dataset(task, seed=seed, size=1)[0])
     # Those that draw when they are made are made anew for every item.
-    assert (items._reused is None) == (task in ("gsm_symbolic", "list_functions", "acre"))
+    assert (items.reusable is None) == (task in ("gsm_symbolic", "list_functions", "acre"))
 
 
 @gym

@@ -10,12 +10,7 @@ __all__ = ["DOMAIN", "evaluate", "parse", "print_tree", "to_text"]
 DOMAIN = Domain(
     name="calculator",
     doc="arithmetic over digits with + − *, answered modulo 10",
-    sources={
-        "dcfg": sources.dcfg,
-        "t2t": sources.t2t,
-        "rcfg": sources.rcfg,
-        "bal": sources.bal,
-    },
+    sources={make.__name__: make for make in sources.SOURCES},
     variables={variable.name: variable for variable in salient.VARIABLES},
     show=sources.show,
     check=sources.check,

@@ -2,13 +2,13 @@
 
 An expression is written from left to right while it is sampled: a stack holds what is still to
 come, either a character to write or a subexpression to expand. Whether a subexpression needs
-parentheses is known before it is sampled ("guarded": under a *, or on the right of a −), so the
-text comes out with none that is redundant.
+parentheses is known before it is sampled: it is "guarded" under a * and on the right of a −. So
+the text has no parentheses that are redundant.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Ints
 from unskew.core.compiled import compiled
 
 PLUS, MINUS, TIMES, OPEN, CLOSE, ZERO = 43, 45, 42, 40, 41, 48
@@ -25,26 +25,20 @@ BARE, GUARDED = 256, 512
 @compiled
 def sample_texts(
     rng: np.random.Generator, n: int, shape: tuple[float, int, int, int], max_length: int
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], int]:
+) -> tuple[Bytes, Ints, int]:
     """Sample ``n`` expressions of at most ``max_length`` characters; count the longer ones.
 
     ``shape`` is (p, longest run, 0, 0) for the grammar, DCFG or, where runs of + and * may be
     longer than two, RCFG; (−1, smallest depth, largest depth, balanced) for T2T and BAL. Fewer
-    than ``n`` rows mean that nothing fitted PATIENCE times in a row.
+    than ``n`` rows mean that PATIENCE expressions in a row were too long.
     """
     data = np.empty(n * max_length, dtype=np.uint8)
     offsets = np.zeros(n + 1, dtype=np.int64)
     stack = np.empty(max_length + 2 * LONGEST_RUN + 2, dtype=np.int64)
-    p, first, second, third = shape
     row, overlong, in_vain = 0, 0, 0
     while row < n and in_vain < PATIENCE:
         start = offsets[row]
-        text = data[start : start + max_length]
-        if p >= 0:
-            length = _write_grammar(rng, p, first, text, stack)
-        else:
-            depth = first + int(rng.random() * (second - first + 1))
-            length = _write_tree(rng, depth, third == 1, text, stack)
+        length = _write(rng, shape, data[start : start + max_length], stack)
         if length < 0:
             overlong += 1
             in_vain += 1
@@ -56,20 +50,15 @@ def sample_texts(
 
 
 @compiled
-def _write_grammar(
-    rng: np.random.Generator,
-    p: float,
-    longest_run: int,
-    text: NDArray[np.uint8],
-    stack: NDArray[np.int64],
+def _write(
+    rng: np.random.Generator, shape: tuple[float, int, int, int], text: Bytes, stack: Ints
 ) -> int:
-    """Write one expression of the grammar; return its length, or −1 where it does not fit.
-
-    A node is a digit with probability 1 − p, else − * + with p/3 each. One uniform decides
-    between them and says which: given either, what is left of it is uniform again.
-    """
-    at, top = 0, 1
+    """Write one expression; return its length, or −1 where it does not fit into ``text``."""
+    p, first, second, third = shape
+    at, top, run = 0, 1, 2
     stack[0] = BARE
+    if p < 0:
+        stack[0] += first + int(rng.random() * (second - first + 1))
     # Every item on the stack writes at least one character, so this bounds the stack too.
     while top > 0 and at + top <= len(text):
         top -= 1
@@ -78,89 +67,71 @@ def _write_grammar(
             text[at] = item
             at += 1
             continue
-        u = rng.random()
-        if u >= p:
-            text[at] = ZERO + min(9, int((u - p) / (1 - p) * 10))
+        guarded = item >= GUARDED
+        if p >= 0:
+            symbol, run = _grammar_node(rng, p, first)
+            left, right = 0, 0
+        else:
+            symbol, left, right = _tree_node(rng, item - (GUARDED if guarded else BARE), third == 1)
+        if symbol >= ZERO:
+            text[at] = symbol
             at += 1
             continue
-        operator = OPERATORS[min(2, int(u / p * 3))]
-        run = 2
-        if longest_run > 2 and operator != MINUS:
-            run = 2 + int(rng.random() * (longest_run - 1))
-        if item >= GUARDED and operator != TIMES:
+        if guarded and symbol != TIMES:
             text[at] = OPEN
             at += 1
             stack[top] = CLOSE
             top += 1
-        guard_right = BARE if operator == PLUS else GUARDED
-        guard_left = GUARDED if operator == TIMES else BARE
         for _ in range(run - 1):
-            stack[top] = guard_right
-            stack[top + 1] = operator
+            stack[top] = (BARE if symbol == PLUS else GUARDED) + right
+            stack[top + 1] = symbol
             top += 2
-        stack[top] = guard_left
+        stack[top] = (GUARDED if symbol == TIMES else BARE) + left
         top += 1
     return -1 if top > 0 else at
 
 
 @compiled
-def _write_tree(
-    rng: np.random.Generator,
-    tree_depth: int,
-    balanced: bool,
-    text: NDArray[np.uint8],
-    stack: NDArray[np.int64],
-) -> int:
-    """Write one tree of a depth; return the length of its text, or −1 where it does not fit.
+def _grammar_node(rng: np.random.Generator, p: float, longest_run: int) -> tuple[int, int]:
+    """Draw a node of the grammar: its character, and how many subexpressions it joins.
+
+    A node is a digit with probability 1 − p, else − * + with p/3 each. One uniform decides
+    between them and says which: given either, what is left of it is uniform again.
+    """
+    u = rng.random()
+    if u >= p:
+        return ZERO + min(9, int((u - p) / (1 - p) * 10)), 0
+    operator = OPERATORS[min(2, int(u / p * 3))]
+    if longest_run > 2 and operator != MINUS:
+        return operator, 2 + int(rng.random() * (longest_run - 1))
+    return operator, 2
+
+
+@compiled
+def _tree_node(rng: np.random.Generator, depth: int, balanced: bool) -> tuple[int, int, int]:
+    """Draw the root of a tree of a depth: its character, and the depths of its two sides.
 
     In T2T one side, chosen by a coin, has depth d − 1 and the other U{0..d−1}; in a balanced
     tree both have d − 1.
     """
-    at, top = 0, 1
-    stack[0] = BARE + tree_depth
-    while top > 0 and at + top <= len(text):
-        top -= 1
-        item = stack[top]
-        if item < BARE:
-            text[at] = item
-            at += 1
-            continue
-        guarded = item >= GUARDED
-        depth = item - (GUARDED if guarded else BARE)
-        if depth == 0:
-            text[at] = ZERO + int(rng.random() * 10)
-            at += 1
-            continue
-        operator = OPERATORS[int(rng.random() * 3)]
-        left, right = depth - 1, depth - 1
-        if not balanced:
-            u = 2 * rng.random()
-            if u < 1:
-                right = int(u * depth)
-            else:
-                left = int((u - 1) * depth)
-        if guarded and operator != TIMES:
-            text[at] = OPEN
-            at += 1
-            stack[top] = CLOSE
-            top += 1
-        stack[top] = (BARE if operator == PLUS else GUARDED) + right
-        stack[top + 1] = operator
-        stack[top + 2] = (GUARDED if operator == TIMES else BARE) + left
-        top += 3
-    return -1 if top > 0 else at
+    if depth == 0:
+        return ZERO + int(rng.random() * 10), 0, 0
+    operator = OPERATORS[int(rng.random() * 3)]
+    if balanced:
+        return operator, depth - 1, depth - 1
+    u = 2 * rng.random()
+    if u < 1:
+        return operator, depth - 1, int(u * depth)
+    return operator, int((u - 1) * depth), depth - 1
 
 
 @compiled
-def evaluate_texts(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.uint8], int]:
+def evaluate_texts(data: Bytes, offsets: Ints) -> tuple[Bytes, int]:
     """Evaluate each row modulo 10 in one pass; also return the first malformed row, or −1.
 
     A malformed row gets MALFORMED.
-
-    Inside each bracket the pass holds a finished sum, the sign of the term under way, and the
-    term. Whoever opens a bracket keeps these three on a stack.
+    Inside each bracket the pass holds the sum of the finished terms, the sign of the present
+    term, and the present term. An opening bracket puts these three on a stack.
     """
     n = len(offsets) - 1
     values = np.zeros(n, dtype=np.uint8)
@@ -206,12 +177,10 @@ def evaluate_texts(
 
 
 @compiled
-def measure_texts(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], what: int
-) -> NDArray[np.int64]:
+def measure_texts(data: Bytes, offsets: Ints, what: int) -> Ints:
     """Return one measure of each row: length, operations, pairs, sum or maximum of depths."""
     n = len(offsets) - 1
-    found = np.zeros(n, dtype=np.int64)
+    measures = np.zeros(n, dtype=np.int64)
     for row in range(n):
         operations, pairs, depth, deepest, depth_sum = 0, 0, 0, 0, 0
         for i in range(offsets[row], offsets[row + 1]):
@@ -226,23 +195,13 @@ def measure_texts(
                 deepest = max(deepest, depth)
             else:
                 operations += 1
-        if what == LENGTH:
-            found[row] = offsets[row + 1] - offsets[row]
-        elif what == OPERATIONS:
-            found[row] = operations
-        elif what == PARENTHESES:
-            found[row] = pairs
-        elif what == DEPTH_SUM:
-            found[row] = depth_sum
-        else:
-            found[row] = deepest
-    return found
+        length = offsets[row + 1] - offsets[row]
+        measures[row] = (length, operations, pairs, depth_sum, deepest)[what]
+    return measures
 
 
 @compiled
-def token_rows(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], ids: NDArray[np.uint8], width: int
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def token_rows(data: Bytes, offsets: Ints, ids: Bytes, width: int) -> tuple[Bytes, Ints]:
     """Return each text as a row of token ids, zeros to the right, and the lengths.
 
     A text longer than ``width`` is cut in its row but keeps its length, so the caller can tell.

@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unskew.core.batch import Batch, is_text, text_bytes, text_column
+from unskew.core.arrays import Bytes, Flags, Ints
+from unskew.core.batch import Batch, text_bytes, text_column
 from unskew.core.domain import Range
 from unskew.core.errors import UnskewError
 from unskew.core.source import Source
 from unskew.domains.calculator import kernels
 from unskew.domains.calculator.syntax import evaluate as evaluate_tree
 from unskew.domains.calculator.syntax import print_tree
+from unskew.domains.columns import needed_text
 
 EXPRESSION, VALUE = "expression", "value"
 OVERLONG = "longer than max_length"
@@ -53,53 +54,44 @@ def bal(min_depth: MinDepth = 0, max_depth: MaxDepth = 4, max_length: MaxLength 
     return _source((-1.0, min_depth, max_depth, 1), max_length)
 
 
+SOURCES = (dcfg, t2t, rcfg, bal)
+
+
 def show(example: Mapping[str, Any]) -> str:
-    """Draw an expression, its value and, where it fits a screen, its tree."""
+    """Write an expression, its value and, if it fits a screen, its tree."""
     line = f"{example[EXPRESSION]} = {example[VALUE]} (mod 10)"
-    drawn = len(example[EXPRESSION]) <= LONGEST_TREE
-    return f"{line}\n{print_tree(example[EXPRESSION])}" if drawn else line
+    if len(example[EXPRESSION]) > LONGEST_TREE:
+        return line
+    return f"{line}\n{print_tree(example[EXPRESSION])}"
 
 
-def check(batch: Batch) -> NDArray[np.bool_]:
-    """Say which rows hold a well-formed expression and its value."""
+def check(batch: Batch) -> Flags:
+    """Return which rows hold a well-formed expression and its value."""
     values, _ = kernels.evaluate_texts(*expressions(batch))
-    right: NDArray[np.bool_] = values == np.asarray(batch.columns[VALUE])
+    right: Flags = values == np.asarray(batch.columns[VALUE])
     right &= values != kernels.MALFORMED
     return right
 
 
 def recheck(example: Mapping[str, Any]) -> bool:
-    """Work the expression out again, as a tree."""
+    """Return whether the value is that of the expression, evaluated as a tree."""
     return bool(evaluate_tree(example[EXPRESSION]) == example[VALUE])
 
 
-def expressions(batch: Batch) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def expressions(batch: Batch) -> tuple[Bytes, Ints]:
     """Return the bytes and row offsets of a batch's expressions."""
-    return text_bytes(_expression_column(batch))
+    needs = f"the calculator needs a text column {EXPRESSION!r}"
+    return text_bytes(needed_text(batch, EXPRESSION, needs))
 
 
-def evaluate(batch: Batch) -> NDArray[np.uint8]:
-    """Return the value of each expression modulo 10; refuse what is no expression."""
-    column = _expression_column(batch)
-    values, malformed = kernels.evaluate_texts(*text_bytes(column))
+def evaluate(batch: Batch) -> Bytes:
+    """Return the value of each expression modulo 10; refuse a text that is no expression."""
+    data, offsets = expressions(batch)
+    values, malformed = kernels.evaluate_texts(data, offsets)
     if malformed >= 0:
-        raise UnskewError(
-            f"row {malformed} is {str(column[malformed])!r}, which is no expression; "
-            "use 0-9 + - * ( )"
-        )
+        text = data[offsets[malformed] : offsets[malformed + 1]].tobytes().decode()
+        raise UnskewError(f"row {malformed} is {text!r}, which is no expression; use 0-9 + - * ( )")
     return values
-
-
-def _expression_column(batch: Batch) -> Any:
-    if batch.is_plain:
-        batch = Batch.from_arrow(batch.to_arrow())
-    column = batch.columns.get(EXPRESSION)
-    if column is None or not is_text(column):
-        raise UnskewError(
-            f"columns are {', '.join(batch.columns)}; the calculator needs a text column "
-            f"{EXPRESSION!r}"
-        )
-    return column
 
 
 def _source(shape: tuple[float, int, int, int], max_length: int) -> Source:

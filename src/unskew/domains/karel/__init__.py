@@ -27,10 +27,8 @@ DOMAIN = Domain(
     name="karel",
     doc="programs for a robot in a grid world, with worlds before and after",
     sources={
-        "msr": sources.msr,
-        "uniform": sources.uniform,
-        "narrow": sources.narrow,
-        "actions": sources.actions,
+        make.__name__: make
+        for make in (sources.msr, sources.uniform, sources.narrow, sources.actions)
     },
     variables={variable.name: variable for variable in salient.VARIABLES},
     show=showing.show,

@@ -6,18 +6,19 @@ bytes each, end to end. The first worlds are shown to a model, the last one is h
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Flags, Ints
 from unskew.core.batch import Batch, binary_column, binary_rows, is_text, text_bytes, text_column
 from unskew.core.errors import RowError, UnskewError
 from unskew.domains.karel.language import rows as texts
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import FINE, compile_programs
 from unskew.domains.karel.running.interpreter import run
-from unskew.domains.karel.world import BYTES
+from unskew.domains.karel.world import BYTES, from_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
 PROGRAM, INPUTS, OUTPUTS = "program", "inputs", "outputs"
 
 
-def make_batch(
-    programs: NDArray[np.uint8], inputs: NDArray[np.uint8], outputs: NDArray[np.uint8]
-) -> Batch:
+def make_batch(programs: Bytes, inputs: Bytes, outputs: Bytes) -> Batch:
     """Return a batch of programs (n, width) and their packed worlds (n, k, 260)."""
     return Batch(
         {
@@ -38,7 +37,7 @@ def make_batch(
     )
 
 
-def program_column(programs: NDArray[np.uint8]) -> pa.Array:
+def program_column(programs: Bytes) -> pa.Array:
     """Write rows of token ids as a column of text."""
     most = texts.LENGTHS[programs].sum() + programs.size
     data, offsets = np.empty(most, np.uint8), np.empty(len(programs) + 1, np.int64)
@@ -46,7 +45,7 @@ def program_column(programs: NDArray[np.uint8]) -> pa.Array:
     return text_column(data[:size].copy(), offsets)
 
 
-def program_rows(batch: Batch) -> NDArray[np.uint8]:
+def program_rows(batch: Batch) -> Bytes:
     """Return the programs of a batch as rows of token ids (n, width), padded with zeros."""
     column = _column(batch, PROGRAM)
     if not is_text(column):
@@ -69,7 +68,22 @@ def program_rows(batch: Batch) -> NDArray[np.uint8]:
     return rows
 
 
-def world_rows(batch: Batch, name: str) -> NDArray[np.uint8]:
+def example_pairs(example: Mapping[str, Any]) -> tuple[Bytes, Bytes]:
+    """Return the worlds before and after of one example, (k, 260) each."""
+    befores, afters = from_bytes(example[INPUTS]), from_bytes(example[OUTPUTS])
+    check_pairs(befores, afters)
+    return befores, afters
+
+
+def check_pairs(befores: Bytes, afters: Bytes) -> None:
+    """Refuse worlds that are not as many before as after."""
+    if len(befores) != len(afters):
+        raise UnskewError(
+            f"the example has {len(befores)} inputs and {len(afters)} outputs; give pairs"
+        )
+
+
+def world_rows(batch: Batch, name: str) -> Bytes:
     """Return the column ``inputs`` or ``outputs`` of a batch as packed worlds (n, k, 260)."""
     numbers = world_numbers(batch, name)
     if len(numbers) and numbers.min() != numbers.max():
@@ -77,15 +91,12 @@ def world_rows(batch: Batch, name: str) -> NDArray[np.uint8]:
             f"column {name!r} holds {numbers.min()} to {numbers.max()} worlds a row; "
             "give as many in each"
         )
-    data, offsets = binary_rows(_column(batch, name))
-    flat = data[offsets[0] : offsets[-1]]
-    return flat.reshape(len(batch), -1, BYTES)
+    return all_worlds(batch, name).reshape(len(batch), -1, BYTES)
 
 
-def world_numbers(batch: Batch, name: str) -> NDArray[np.int64]:
+def world_numbers(batch: Batch, name: str) -> Ints:
     """Return how many worlds each row holds."""
-    _, offsets = binary_rows(_column(batch, name))
-    sizes = np.diff(offsets)
+    sizes = np.diff(binary_rows(_column(batch, name))[1])
     wrong = (sizes == 0) | (sizes % BYTES != 0)
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
@@ -95,46 +106,31 @@ def world_numbers(batch: Batch, name: str) -> NDArray[np.int64]:
     return sizes // BYTES
 
 
-def all_worlds(batch: Batch, name: str) -> NDArray[np.uint8]:
+def all_worlds(batch: Batch, name: str) -> Bytes:
     """Return the worlds of all rows, one after the other, (worlds, 260)."""
     data, offsets = binary_rows(_column(batch, name))
     return data[offsets[0] : offsets[-1]].reshape(-1, BYTES)
 
 
-def first_worlds(batch: Batch, name: str) -> NDArray[np.uint8]:
+def first_worlds(batch: Batch, name: str) -> Bytes:
     """Return the first world of each row, (rows, 260)."""
     numbers = world_numbers(batch, name)
-    data, offsets = binary_rows(_column(batch, name))
-    if len(numbers) and numbers.min() == numbers.max():
-        rows = data[offsets[0] : offsets[-1]].reshape(len(numbers), -1)
-        return np.ascontiguousarray(rows[:, :BYTES])
-    worlds: NDArray[np.uint8] = data[offsets[:-1, None] + np.arange(BYTES)]
+    worlds: Bytes = all_worlds(batch, name)[np.cumsum(numbers) - numbers]
     return worlds
 
 
-def check(batch: Batch) -> NDArray[np.bool_]:
+def check(batch: Batch) -> Flags:
     """Return for each row whether its program turns all inputs into the outputs, with no crash."""
     code = compile_programs(program_rows(batch))
-    each = world_numbers(batch, INPUTS)
-    right: NDArray[np.bool_] = (code.status == FINE) & (each == world_numbers(batch, OUTPUTS))
-    owners = np.repeat(np.arange(len(batch)), each)
-    inputs, starts = binary_rows(_column(batch, INPUTS))
-    outputs, ends = binary_rows(_column(batch, OUTPUTS))
-    before = inputs[starts[0] : starts[-1]].reshape(-1, BYTES)
-    fine = right[owners]
-    ran = run(code, before[fine], owners[fine])
-    after = _of_rows(outputs, ends, right)
+    numbers, after_numbers = world_numbers(batch, INPUTS), world_numbers(batch, OUTPUTS)
+    right: Flags = (code.status == FINE) & (numbers == after_numbers)
+    owners = np.repeat(np.arange(len(batch)), numbers)
+    runnable = right[owners]
+    ran = run(code, all_worlds(batch, INPUTS)[runnable], owners[runnable])
+    after = all_worlds(batch, OUTPUTS)[np.repeat(right, after_numbers)]
     same = (ran.worlds == after).all(axis=1) & (ran.status == 0)
-    right[np.unique(owners[fine][~same])] = False
+    right[owners[runnable][~same]] = False
     return right
-
-
-def _of_rows(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], keep: NDArray[np.bool_]
-) -> NDArray[np.uint8]:
-    sizes = np.diff(offsets)
-    kept = np.repeat(keep, sizes)
-    return data[offsets[0] : offsets[-1]][kept].reshape(-1, BYTES)
 
 
 def _column(batch: Batch, name: str) -> Any:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Ints
 from unskew.core.compiled import compiled_inner
 from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.world import CELLS, HEIGHT, WALL, WIDTH
@@ -17,6 +17,9 @@ SIZE, STATEMENTS, ACTIONS, MOVES, MARKS, CONSTRUCTS, NESTING, INSIDE, PROGRAM_FA
 ROWS, COLUMNS, AREA, WALLS, MARKED, COUNT, MARKERS, WORLD_FACTS = range(8)
 
 KINDS = ("repeat", "while", "ifelse", "if")
+# For each token id: the number in KINDS of the construct that it begins, or −1.
+KIND_OF = np.full(256, -1)
+KIND_OF[[t.REPEAT, t.WHILE, t.IFELSE, t.IF]] = range(len(KINDS))
 MOST_DEEP = 64  # blocks that a program of MAX_TOKENS tokens can have open
 
 
@@ -25,14 +28,14 @@ def pair_bit(inner: str, outer: str) -> int:
     return 4 * KINDS.index(outer) + KINDS.index(inner)
 
 
-def program_facts(programs: NDArray[np.uint8]) -> NDArray[np.int64]:
+def program_facts(programs: Bytes) -> Ints:
     """Count in each row of token ids, (n, PROGRAM_FACTS)."""
     facts = np.zeros((len(programs), PROGRAM_FACTS), dtype=np.int64)
     _program_rows(programs, facts, np.zeros(MOST_DEEP, dtype=np.int64))
     return facts
 
 
-def world_facts(worlds: NDArray[np.uint8]) -> NDArray[np.int64]:
+def world_facts(worlds: Bytes) -> Ints:
     """Count in each packed world, (n, WORLD_FACTS)."""
     facts = np.zeros((len(worlds), WORLD_FACTS), dtype=np.int64)
     _world_rows(worlds, facts)
@@ -40,17 +43,13 @@ def world_facts(worlds: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 
 @compiled_inner
-def _program_rows(
-    programs: NDArray[np.uint8], facts: NDArray[np.int64], stack: NDArray[np.int64]
-) -> None:
+def _program_rows(programs: Bytes, facts: Ints, stack: Ints) -> None:
     for row in range(len(programs)):
         count_program(programs[row], facts[row], stack)
 
 
 @compiled_inner
-def count_program(
-    program: NDArray[np.uint8], facts: NDArray[np.int64], stack: NDArray[np.int64]
-) -> None:
+def count_program(program: Bytes, facts: Ints, stack: Ints) -> None:
     """Count in one program; ``stack`` is room for the constructs that are open."""
     facts[:] = 0
     depth = 0
@@ -65,8 +64,8 @@ def count_program(
             facts[MOVES] += token == t.FIRST_ACTION
             facts[MARKS] += token >= t.FIRST_ACTION + 3
             continue
-        kind = _kind(token)
-        if kind >= 0 and depth < len(stack):  # what opens more than that is no program
+        kind = KIND_OF[token]
+        if kind >= 0 and depth < len(stack):  # a row that opens more is no program
             facts[STATEMENTS] += 1
             facts[CONSTRUCTS] += 1
             if depth > 0:
@@ -81,19 +80,7 @@ def count_program(
 
 
 @compiled_inner
-def _kind(token: int) -> int:
-    """Return which construct a token begins, in the order of KINDS, or −1."""
-    if token == t.REPEAT:
-        return 0
-    if token == t.WHILE:
-        return 1
-    if token == t.IFELSE:
-        return 2
-    return 3 if token == t.IF else -1
-
-
-@compiled_inner
-def _world_rows(worlds: NDArray[np.uint8], facts: NDArray[np.int64]) -> None:
+def _world_rows(worlds: Bytes, facts: Ints) -> None:
     for row in range(len(worlds)):
         height, width = int(worlds[row, HEIGHT]), int(worlds[row, WIDTH])
         walls, marked, count, markers = 0, 0, 0, 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes
 from unskew.core.batch import Batch
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
@@ -46,7 +46,7 @@ def action_table() -> Batch:
     return Batch({PROGRAM: program_column(t.stacked(rows))})
 
 
-def _distinct(length: int) -> NDArray[np.uint8]:
+def _distinct(length: int) -> Bytes:
     """Return all programs of so many actions, or 500 of them."""
     if 5**length <= ACTION_PROGRAMS:
         choices = product(range(t.FIRST_ACTION, t.FIRST_ACTION + 5), repeat=length)

@@ -1,8 +1,8 @@
 """Karel's sources: programs of one distribution, worlds of another (sections 4.2, 4.3, 5).
 
-The worlds name a source: like the original dataset's, uniform, narrow. Its programs are like the
-original's, all or those with one construct directly inside another; or they are given, and get
-new worlds. ``karel/actions`` has programs without control flow.
+A source is named by its worlds: like the original dataset's, uniform, narrow. Its programs are
+like the original's: all, or those with one construct directly inside another. A source can also
+draw new worlds for given programs. ``karel/actions`` has programs without control flow.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Ints
 from unskew.core.batch import Batch
 from unskew.core.domain import Choice, Range
 from unskew.core.errors import RowError, UnskewError
@@ -25,38 +26,21 @@ from unskew.domains.karel.examples import make_batch, program_rows
 from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.language.compiler import Code, compile_programs
 from unskew.domains.karel.running.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
-from unskew.domains.karel.sampling.pairs import (
-    CRASHES,
-    FEW,
-    MADE,
-    NONE,
-    ORIGINAL,
-    ORIGINAL_BUDGET,
-    ORIGINAL_FIRST,
-    UNCOVERED,
-    Pairs,
-    Worlds,
-    draw_pairs,
-    pick_pairs,
-)
-from unskew.domains.karel.sampling.programs import (
-    FEW_WORLDS,
-    NO_WORLD,
-    NOT_COVERABLE,
-    Examples,
-    original_examples,
-    original_programs,
-)
-from unskew.domains.karel.sampling.worlds import NARROW_WORLDS, UNIFORM_WORLDS
+from unskew.domains.karel.sampling import pairs as p
+from unskew.domains.karel.sampling import programs as drafts
+from unskew.domains.karel.sampling import worlds as w
+from unskew.domains.karel.sampling.pairs import Pairs, draw_pairs, pick_pairs
+from unskew.domains.karel.sampling.programs import original_examples, original_programs
+from unskew.domains.karel.sampling.worlds import ORIGINAL, Worlds
 from unskew.domains.karel.world import BYTES
 
 ANY, ALL = "any", "all"
 COUNTS = {"G": GEOMETRIC, "U": EVEN, "A": REVERSED, ANY: VARIED}
 CHUNK = 4096  # examples drawn at once: 13 MB of worlds
-# Original examples whose inputs are offered to action-only programs: two for each program, of
-# which it needs six worlds, but not fewer nor more than this.
+# How many original examples offer their inputs to programs of actions: two for each program, but
+# not fewer and not more than this.
 FEWEST, MOST = 1024, 8192
-TRIES = 20_000  # worlds drawn for a program before it is given up, unless another number is said
+TRIES = 20_000  # worlds drawn for a program before it is given up, by default
 POOL_TRIES = 20_000  # worlds offered to a program of actions, or to a given one
 PATIENCE = 2048  # programs in a row without worlds before it is given up
 
@@ -92,22 +76,21 @@ def msr(nested: Nested = ANY, pairs: Pairs_ = 6, branches: Branches = ANY) -> So
         return _covered(ORIGINAL, nested, pairs, POOL_TRIES)
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
-        made = original_examples(rng, n, pairs, inside=nesting_bit(nested))
-        return make_batch(made.programs, made.inputs, made.outputs), _dropped_originals(made)
+        examples = original_examples(rng, n, pairs, inside=nesting_bit(nested))
+        batch = make_batch(examples.programs, examples.inputs, examples.outputs)
+        return batch, _dropped_originals(examples.dropped)
 
     def find(rng: np.random.Generator, code: Code) -> Pairs:
         return draw_pairs(rng, code, ORIGINAL, pairs, 0, POOL_TRIES)
 
-    return Source(
-        "karel", draw, chunk=CHUNK, derive=lambda rng, batch: _derive(rng, batch, find, POOL_TRIES)
-    )
+    return Source("karel", draw, chunk=CHUNK, derive=partial(_derive, find=find, tries=POOL_TRIES))
 
 
 def uniform(
     nested: Nested = ANY, pairs: Pairs_ = 6, tries: Tries = TRIES, counts: Counts = "U"
 ) -> Source:
     """Original-like programs on uniform worlds, every branch taken: the paper's six steps."""
-    return _covered((UNIFORM_WORLDS, 0.0, 0.0, COUNTS[counts]), nested, pairs, tries)
+    return _covered((w.UNIFORM_WORLDS, 0.0, 0.0, COUNTS[counts]), nested, pairs, tries)
 
 
 def narrow(
@@ -124,7 +107,7 @@ def narrow(
             f"karel/narrow r_wall + r_marker is {r_wall + r_marker:g}; walls and markers take "
             "different cells, so give at most 1 together"
         )
-    return _covered((NARROW_WORLDS, r_wall, r_marker, COUNTS[counts]), nested, pairs, tries)
+    return _covered((w.NARROW_WORLDS, r_wall, r_marker, COUNTS[counts]), nested, pairs, tries)
 
 
 def actions(min_length: Length = 1, max_length: Length = 20, pairs: Pairs_ = 6) -> Source:
@@ -134,29 +117,33 @@ def actions(min_length: Length = 1, max_length: Length = 20, pairs: Pairs_ = 6) 
             f"karel/actions min_length {min_length} is above max_length {max_length}; swap them"
         )
 
-    def programs(rng: np.random.Generator, rows: Rows) -> NDArray[np.uint8]:
-        return action_programs(rng, min_length + rows % (max_length - min_length + 1))
-
     span = max_length - min_length + 1
-    made = _source(programs, lambda rng, code: on_originals(rng, code, pairs), POOL_TRIES)
-    return replace(made, chunk=CHUNK // span * span)  # as many of each length
+
+    def programs(rng: np.random.Generator, rows: Ints) -> Bytes:
+        return action_programs(rng, min_length + rows % span)
+
+    source = _source(programs, lambda rng, code: on_originals(rng, code, pairs), POOL_TRIES)
+    return replace(source, chunk=CHUNK // span * span)  # as many of each length
+
+
+SOURCES = (msr, uniform, narrow, actions)
 
 
 def _covered(worlds: Worlds, nested: str, pairs: int, tries: int) -> Source:
     """Make the source of original-like programs on worlds that take every branch."""
 
-    def programs(rng: np.random.Generator, rows: Rows) -> NDArray[np.uint8]:
+    def programs(rng: np.random.Generator, rows: Ints) -> Bytes:
         return original_programs(rng, len(rows), inside=nesting_bit(nested))[0]
 
-    # The last one is held out; one alone is shown.
+    # The last world is held out. A single world is shown.
     shown = max(pairs - 1, 1)
     return _source(
         programs, lambda rng, code: draw_pairs(rng, code, worlds, pairs, shown, tries), tries
     )
 
 
-Rows: TypeAlias = NDArray[np.int64]  # numbers of the rows that programs are wanted for
-Programs: TypeAlias = Callable[[np.random.Generator, Rows], NDArray[np.uint8]]
+# Programs draws a program for each row; the rows are numbers.
+Programs: TypeAlias = Callable[[np.random.Generator, Ints], Bytes]
 FindWorlds: TypeAlias = Callable[[np.random.Generator, Code], Pairs]
 
 
@@ -165,18 +152,18 @@ def _source(programs: Programs, find: FindWorlds, tries: int) -> Source:
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
         wanted = np.arange(n)
-        kept: NDArray[np.uint8] | None = None
+        columns: list[Bytes] = []
         dropped: Counter[str] = Counter()
         in_vain = 0
         while len(wanted):
             rows = programs(rng, wanted)
-            made = find(rng, compile_programs(rows))
-            if kept is None:
-                kept, inputs, outputs = rows, made.inputs, made.outputs
-            else:
-                kept[wanted], inputs[wanted], outputs[wanted] = rows, made.inputs, made.outputs
-            missing = made.status != MADE
-            dropped += _reasons(rows[missing], made.status[missing], tries)
+            found = find(rng, compile_programs(rows))
+            drawn = [rows, found.inputs, found.outputs]
+            columns = columns or drawn
+            for column, values in zip(columns, drawn, strict=True):
+                column[wanted] = values
+            missing = found.status != p.MADE
+            dropped += _reasons(rows[missing], found.status[missing], tries)
             in_vain = in_vain + len(wanted) if missing.all() else 0
             if in_vain >= PATIENCE:
                 raise UnskewError(
@@ -184,39 +171,34 @@ def _source(programs: Programs, find: FindWorlds, tries: int) -> Source:
                     "raise tries, or leave more cells free"
                 )
             wanted = wanted[missing]
-        if kept is None:
+        if not columns:
             raise UnskewError("n is 0; draw at least one example")
-        return make_batch(kept, inputs, outputs), dropped
+        return make_batch(*columns), dropped
 
-    def derive(rng: np.random.Generator, batch: Batch) -> tuple[Batch, Counter[str]]:
-        return _derive(rng, batch, find, tries)
-
-    return Source("karel", draw, chunk=CHUNK, derive=derive)
+    return Source("karel", draw, chunk=CHUNK, derive=partial(_derive, find=find, tries=tries))
 
 
 def _derive(
     rng: np.random.Generator, batch: Batch, find: FindWorlds, tries: int
 ) -> tuple[Batch, Counter[str]]:
-    """Find new worlds for given programs; those without any are left out and counted."""
+    """Find new worlds for given programs; leave out and count the programs without any."""
     rows = program_rows(batch)
     code = compile_programs(rows)
     if code.status.any():
         bad = int(np.flatnonzero(code.status)[0])
         raise RowError(bad, "this is no program; leave it out")
-    made = find(rng, code)
-    good = made.status == MADE
-    dropped = _reasons(rows[~good], made.status[~good], tries)
-    return make_batch(rows[good], made.inputs[good], made.outputs[good]), dropped
+    found = find(rng, code)
+    good = found.status == p.MADE
+    dropped = _reasons(rows[~good], found.status[~good], tries)
+    return make_batch(rows[good], found.inputs[good], found.outputs[good]), dropped
 
 
-def action_programs(rng: np.random.Generator, lengths: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Draw programs of so many actions, each of the five as likely."""
-    longest = LONGEST_ACTIONS
-    rows = np.zeros((len(lengths), longest + 4), dtype=np.uint8)
+def action_programs(rng: np.random.Generator, lengths: Ints) -> Bytes:
+    """Draw programs of so many actions; all five actions are equally likely."""
+    first, last = t.FIRST_ACTION, t.FIRST_ACTION + len(t.ACTIONS)
+    rows = np.zeros((len(lengths), LONGEST_ACTIONS + 4), dtype=np.uint8)
     rows[:, :3] = t.DEF, t.RUN, t.OPEN_RUN
-    rows[:, 3 : 3 + longest] = rng.integers(
-        t.FIRST_ACTION, t.FIRST_ACTION + 5, size=(len(lengths), longest), dtype=np.uint8
-    )
+    rows[:, 3:-1] = rng.integers(first, last, (len(rows), LONGEST_ACTIONS), dtype=np.uint8)
     rows[np.arange(rows.shape[1]) >= 3 + lengths[:, None]] = t.PAD
     rows[np.arange(len(rows)), 3 + lengths] = t.CLOSE_RUN
     return rows
@@ -237,23 +219,23 @@ def nesting_bit(nested: str) -> int:
     return 1 << measures.pair_bit(inner, outer)
 
 
-def _dropped_originals(made: Examples) -> Counter[str]:
-    """Count what the original's own validity cost, not what the grammar's weights did."""
+def _dropped_originals(dropped: Ints) -> Counter[str]:
+    """Count the programs that were not valid; leave out those that the grammar's weights drop."""
     texts = {
-        NOT_COVERABLE: "no valid run was found that takes some branch",
-        NO_WORLD: f"no valid world in {ORIGINAL_FIRST:,} draws",
-        FEW_WORLDS: f"fewer than six valid worlds in {ORIGINAL_BUDGET:,} draws",
+        drafts.NOT_COVERABLE: "no valid run was found that takes some branch",
+        drafts.NO_WORLD: f"no valid world in {p.ORIGINAL_FIRST:,} draws",
+        drafts.FEW_WORLDS: f"fewer than six valid worlds in {p.ORIGINAL_BUDGET:,} draws",
     }
-    return _counted(texts, made.dropped)
+    return _counted(texts, dropped)
 
 
-def _reasons(programs: NDArray[np.uint8], status: NDArray[np.uint8], tries: int) -> Counter[str]:
+def _reasons(programs: Bytes, status: Bytes, tries: int) -> Counter[str]:
     """Count dropped programs by reason, and each reason by two variables of the program."""
     texts = {
-        CRASHES: "crashes in every world there is",
-        NONE: f"no valid world in {tries:,} draws",
-        FEW: f"too few valid worlds in {tries:,} draws",
-        UNCOVERED: f"no worlds that take every branch in {tries:,} draws",
+        p.CRASHES: "crashes in every world there is",
+        p.NONE: f"no valid world in {tries:,} draws",
+        p.FEW: f"too few valid worlds in {tries:,} draws",
+        p.UNCOVERED: f"no worlds that take every branch in {tries:,} draws",
     }
     facts = measures.program_facts(programs)
     nesting, tens = facts[:, measures.NESTING], facts[:, measures.SIZE] // 10
@@ -263,7 +245,7 @@ def _reasons(programs: NDArray[np.uint8], status: NDArray[np.uint8], tries: int)
     return _counted(texts, dropped)
 
 
-def _counted(texts: Mapping[int, str], dropped: NDArray[np.int64]) -> Counter[str]:
+def _counted(texts: Mapping[int, str], dropped: Ints) -> Counter[str]:
     """Turn counts (code, nesting, tens of tokens) into counts by reason, details included."""
     by_reason: Counter[str] = Counter()
     for code, text in texts.items():

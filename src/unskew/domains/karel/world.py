@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Flags
 from unskew.core.compiled import compiled_inner
 from unskew.core.errors import UnskewError
 
@@ -30,7 +31,7 @@ CHANNELS = (  # of the tensor
 WALL_CHANNEL, OUTLINE = CHANNELS.index("wall"), CHANNELS.index("outline")  # then the markers
 TENSOR_SHAPE = (len(CHANNELS), SIDE + 2, SIDE + 2)
 
-World = NDArray[np.uint8]
+World = Bytes
 
 
 def make_world(
@@ -62,8 +63,8 @@ def make_world(
         _check_inside("a marker", r, c, height, width)
         if not 1 <= count <= MAX_MARKERS:
             raise UnskewError(
-                f"cell {r}:{c} has {count} markers; allowed are 1 to {MAX_MARKERS}: leave it out"
-                " where there are none"
+                f"cell {r}:{c} has {count} markers; allowed are 1 to {MAX_MARKERS}: leave it out "
+                "where there are none"
             )
         if grid[r, c] == WALL:
             raise UnskewError(f"cell {r}:{c} has markers and a wall; keep one of them")
@@ -74,16 +75,11 @@ def make_world(
     _check_inside("Karel", r, c, height, width)
     if grid[r, c] == WALL:
         raise UnskewError(f"Karel stands on a wall at {r}:{c}; put it on a free cell")
-    world[HEIGHT], world[WIDTH], world[POSITION], world[FACING] = (
-        height,
-        width,
-        r * SIDE + c,
-        facing,
-    )
+    world[HEIGHT:] = height, width, r * SIDE + c, facing
     return world
 
 
-def from_bytes(packed: bytes) -> NDArray[np.uint8]:
+def from_bytes(packed: bytes) -> Bytes:
     """Return the n packed worlds that lie one after another in these bytes: (n, 260)."""
     if not packed or len(packed) % BYTES:
         raise UnskewError(
@@ -99,28 +95,28 @@ def from_bytes(packed: bytes) -> NDArray[np.uint8]:
     return worlds
 
 
-def are_worlds(rows: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Say which rows of 260 bytes are packed worlds."""
+def are_worlds(rows: Bytes) -> Flags:
+    """Return which rows of 260 bytes are packed worlds."""
     fine = np.empty(len(rows), dtype=np.bool_)
     _check_rows(rows, fine)
     return fine
 
 
 @compiled_inner
-def _check_rows(rows: NDArray[np.uint8], fine: NDArray[np.bool_]) -> None:
+def _check_rows(rows: Bytes, fine: Flags) -> None:
     for row in range(len(rows)):
         fine[row] = _is_world(rows[row])
 
 
 @compiled_inner
-def _is_world(world: NDArray[np.uint8]) -> bool:
+def _is_world(world: Bytes) -> bool:
     height, width = int(world[HEIGHT]), int(world[WIDTH])
     if not (SMALLEST <= height <= SIDE and SMALLEST <= width <= SIDE):
         return False
-    if world[FACING] > 3 or world[world[POSITION]] == WALL:  # which is also what lies outside
+    if world[FACING] > 3 or world[world[POSITION]] == WALL:  # the cells outside are also WALL
         return False
     wrong = False
-    for r in range(SIDE):  # to the end even if it is wrong, so that cells are compared at once
+    for r in range(SIDE):  # the loop never ends early, so that many cells are compared at once
         inside = width if r < height else 0
         for c in range(SIDE):
             value = world[r * SIDE + c]
@@ -128,7 +124,7 @@ def _is_world(world: NDArray[np.uint8]) -> bool:
     return not wrong
 
 
-def grid_of(world: World) -> NDArray[np.uint8]:
+def grid_of(world: World) -> Bytes:
     """Return the cells of a world, (height, width): 0 to 9 markers, or 255 for a wall.
 
     Row 0 is the bottom row.
@@ -141,17 +137,20 @@ def hero_of(world: World) -> tuple[int, int, int]:
     return int(world[POSITION]) // SIDE, int(world[POSITION]) % SIDE, int(world[FACING])
 
 
+def cell_texts(world: World) -> list[list[str]]:
+    """Return each cell's two characters, Karel's arrow and the cell's content; row 0 first."""
+    r, c, facing = hero_of(world)
+    texts = [
+        [" #" if value == WALL else f" {value or '.'}" for value in row]
+        for row in grid_of(world).tolist()
+    ]
+    texts[r][c] = ARROWS[facing] + texts[r][c][1]
+    return texts
+
+
 def to_picture(world: World) -> str:
     """Return a world as text, the top row first: . free, # wall, 1-9 markers, ^>v< Karel."""
-    r, c, facing = hero_of(world)
-    lines = []
-    for row in range(int(world[HEIGHT]) - 1, -1, -1):
-        cells = []
-        for column, value in enumerate(grid_of(world)[row].tolist()):
-            text = "#" if value == WALL else "." if value == 0 else str(value)
-            cells.append((ARROWS[facing] if (row, column) == (r, c) else " ") + text)
-        lines.append(" ".join(cells).rstrip())
-    return "\n".join(lines)
+    return "\n".join(" ".join(row) for row in reversed(cell_texts(world)))
 
 
 def from_picture(picture: str) -> World:
@@ -235,7 +234,7 @@ def from_json(data: Mapping[str, Any]) -> World:
     return make_world(height, width, hero, walls, markers)
 
 
-def to_tensor(world: World) -> NDArray[np.uint8]:
+def to_tensor(world: World) -> Bytes:
     """Return a world as the 16 × 18 × 18 tensor of the original dataset, zeros and ones."""
     tensor = np.zeros(TENSOR_SHAPE, dtype=np.uint8)
     r, c, facing = hero_of(world)
@@ -278,7 +277,7 @@ def from_tensor(tensor: NDArray[Any]) -> World:
     return world
 
 
-def _refuse_cells(tensor: NDArray[Any], wrong: NDArray[np.bool_], why: str) -> None:
+def _refuse_cells(tensor: NDArray[Any], wrong: Flags, why: str) -> None:
     """Name the first cell of a tensor that is wrong, if there is one."""
     if wrong.any():
         channel, row, column = np.argwhere(wrong)[0].tolist()

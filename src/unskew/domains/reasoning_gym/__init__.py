@@ -18,9 +18,7 @@ DOMAIN = Domain(
     key=examples.QUESTION,
     find_variables=salient.find_variables,
     formats=Formats(
-        read_row=examples.read_row,
-        may_lack=(examples.ANSWER,),
-        write_row=examples.write_row,
+        read_row=examples.read_row, may_lack=(examples.ANSWER,), write_row=examples.write_row
     ),
     extra=DOMAIN_NAME,
 )

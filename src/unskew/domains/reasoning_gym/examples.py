@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unskew.core.batch import Batch, Column, is_text
-from unskew.core.errors import UnskewError
+from unskew.core.arrays import Flags
+from unskew.core.batch import Batch
+from unskew.domains.columns import needed_text
 from unskew.domains.reasoning_gym.library import factory, quiet
 
 QUESTION, ANSWER, METADATA = "question", "answer", "metadata"
@@ -20,12 +20,13 @@ TASK = "source_dataset"  # where the metadata name the task
 _POSITIONS = ("source_index", "source_idx")  # an item's place in the library's dataset
 
 Row: TypeAlias = tuple[str, str | None, str]
+Score: TypeAlias = Callable[[str, dict[str, Any]], float]
 
 
 def as_row(item: Mapping[str, Any]) -> Row:
     """Return an item of the library as a row.
 
-    Where it stood is left out: equal questions are equal examples.
+    The row has no position, so that equal questions are equal examples.
     """
     answer = item[ANSWER]
     metadata = {key: v for key, v in item[METADATA].items() if key not in _POSITIONS}
@@ -34,17 +35,16 @@ def as_row(item: Mapping[str, Any]) -> Row:
 
 
 def as_batch(rows: Sequence[Row]) -> Batch:
-    """Return rows as three columns of text; a task without one right answer has none."""
+    """Return rows as three columns of text; an answer is missing if a task has no single one."""
     import pyarrow as pa
 
-    columns = zip(*rows, strict=True) if rows else ((), (), ())
     return Batch(
-        {name: pa.array(values, pa.string()) for name, values in zip(COLUMNS, columns, strict=True)}
+        {name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate(COLUMNS)}
     )
 
 
 def read_row(row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Read an example from our columns or from the library's own items; None of other rows."""
+    """Read an example from our columns or from the library's own items; else return None."""
     if set(row) != set(COLUMNS) or not isinstance(row[QUESTION], str):
         return None
     metadata = row[METADATA]
@@ -64,26 +64,22 @@ def write_row(example: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def show(example: Mapping[str, Any]) -> str:
-    """Draw a question and its answer."""
+    """Write a question and its answer."""
     answer = example[ANSWER]
     return f"{example[QUESTION]}\n→ {'(no single answer)' if answer is None else answer}"
 
 
-def check(batch: Batch) -> NDArray[np.bool_]:
-    """Say which answers get full marks from the library's own scorer.
+def check(batch: Batch) -> Flags:
+    """Return which answers get full marks from the library's own scorer.
 
-    In a quarter of the tasks it works the answer out or looks at the metadata; in the others it
-    compares the answer with itself. Where there is no single answer, a row is right.
+    In a quarter of the tasks the scorer works out the answer or looks at the metadata. In the
+    others it compares the answer with itself. A row without a single answer is right.
     """
-    answers = text_column(batch, ANSWER).to_pylist()
-    questions = text_column(batch, QUESTION).to_pylist()
-    right = np.ones(len(batch), dtype=np.bool_)
+    questions, answers = (text_column(batch, name).to_pylist() for name in (QUESTION, ANSWER))
+    rows = zip(questions, answers, metadata_rows(batch), strict=True)
+    entries = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
     with quiet():
-        for i, fields in enumerate(metadata_rows(batch)):
-            if answers[i] is not None:
-                entry = {QUESTION: questions[i], ANSWER: answers[i], METADATA: fields}
-                right[i] = _is_right(entry)
-    return right
+        return np.array([e[ANSWER] is None or _is_right(e) for e in entries], dtype=np.bool_)
 
 
 def metadata_rows(batch: Batch) -> list[dict[str, Any]]:
@@ -92,16 +88,8 @@ def metadata_rows(batch: Batch) -> list[dict[str, Any]]:
 
 
 def text_column(batch: Batch, name: str) -> Any:
-    """Return a column of text, or say that there is none."""
-    if batch.is_plain:
-        batch = Batch.from_arrow(batch.to_arrow())
-    column: Column | None = batch.columns.get(name)
-    if column is None or not is_text(column):
-        raise UnskewError(
-            f"columns are {', '.join(batch.columns)}; reasoning-gym needs text columns "
-            f"{', '.join(COLUMNS)}"
-        )
-    return column
+    """Return a column of text; refuse a batch without it."""
+    return needed_text(batch, name, f"reasoning-gym needs text columns {', '.join(COLUMNS)}")
 
 
 def _is_right(entry: dict[str, Any]) -> bool:
@@ -113,20 +101,19 @@ def _is_right(entry: dict[str, Any]) -> bool:
     return any(_full_marks(score, form) for form in forms)
 
 
-def _full_marks(score: Callable[[str, dict[str, Any]], float], entry: dict[str, Any]) -> bool:
+def _full_marks(score: Score, entry: dict[str, Any]) -> bool:
     try:
         return score(entry[ANSWER], entry) >= 1
-    except Exception:  # a scorer may fail at what is no example of its task
+    except Exception:  # a scorer may fail at an example of another task
         return False
 
 
 @cache
-def _scorer(task: Any) -> Callable[[str, dict[str, Any]], float] | None:
+def _scorer(task: Any) -> Score | None:
     if task not in factory().DATASETS:
         return None
-    score: Callable[[str, dict[str, Any]], float]
-    score = factory().create_dataset(task, seed=0, size=1).score_answer
-    return score
+    dataset = factory().create_dataset(task, seed=0, size=1)
+    return cast("Score", dataset.score_answer)
 
 
 def _tuples(value: Any) -> Any:
@@ -136,7 +123,7 @@ def _tuples(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Turn what JSON does not know into what it does."""
+    """Turn a value that JSON does not know into one that it knows."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     return sorted(map(str, value)) if isinstance(value, (set, frozenset)) else str(value)

@@ -1,4 +1,4 @@
-"""The library reasoning-gym: loaded when it is first used, its tasks, and its calls kept quiet."""
+"""The library reasoning-gym: loads it at its first use, lists its tasks, and keeps it quiet."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MODULE = "reasoning_gym"
 
 
 def is_installed() -> bool:
-    """Whether the library is here; it is not loaded."""
+    """Return whether the library is installed, without loading it."""
     return find_spec(_MODULE) is not None
 
 
@@ -47,7 +47,7 @@ def library_version() -> str:
 
 @cache
 def task_names() -> tuple[str, ...]:
-    """Return the tasks that can be made with their own settings; none without the library."""
+    """Return the tasks that work with their default settings; no task without the library."""
     return tuple(sorted(filter(_has_defaults, factory().DATASETS))) if is_installed() else ()
 
 
@@ -57,7 +57,7 @@ def config_class(task: str) -> Any:
 
 
 def task_doc(task: str) -> str:
-    """Say in a line what a task is, as far as the library does."""
+    """Return a line on what a task is, from the library if it has one."""
     lines = (factory().DATASETS[task][0].__doc__ or "").strip().splitlines()
     return lines[0].strip().rstrip(".") if lines else f"the task {task}"
 
@@ -66,12 +66,12 @@ def _has_defaults(task: str) -> bool:
     try:
         check_config(config_class(task)())
     except (UnskewError, TypeError):
-        return False  # a mixture of other tasks, which must be named
+        return False  # a mixture of other tasks, which the user must name
     return True
 
 
 def check_config(config: Any) -> None:
-    """Refuse settings that the library refuses, in its words."""
+    """Refuse settings that the library refuses, in the library's words."""
     try:
         getattr(config, "validate", lambda: None)()
     except (AssertionError, ValueError, TypeError) as error:
@@ -81,9 +81,9 @@ def check_config(config: Any) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep to the library what it prints, its warnings, and its use of shared generators.
+    """Hide the output and the warnings of the library, and its use of shared generators.
 
-    Some tasks draw from Python's or NumPy's global generator; the caller's are given back.
+    Some tasks draw from Python's or NumPy's global generator. Their states are restored.
     """
     pythons, numpys = random.getstate(), np.random.get_state()  # noqa: NPY002
     with redirect_stdout(io.StringIO()), warnings.catch_warnings():
@@ -96,6 +96,6 @@ def quiet() -> Iterator[None]:
 
 
 def seed_shared(seed: int) -> None:
-    """Seed the shared generators, so that an item is its seed's alone; only under ``quiet``."""
+    """Seed the shared generators, so that an item depends on its seed alone. Use ``quiet`` too."""
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002

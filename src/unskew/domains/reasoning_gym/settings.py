@@ -17,14 +17,14 @@ from unskew.core.domain import Choice, Range
 from unskew.domains.reasoning_gym.library import config_class, library_version
 
 VERSION = "version"
-_OURS = ("seed", "size")  # each item has a seed of its own, and there is no end
+_OURS = ("seed", "size")  # each item has a seed of its own, and a source has no end
 _WIDEST = float(2**53)
 _DOC = "the library's"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One parameter: its type with what it may be, its default, and how the library wants it."""
+    """One parameter: its type and range, its default, and how to make the library's value."""
 
     annotation: Any
     default: Any
@@ -40,14 +40,12 @@ def settings_of(task: str) -> Mapping[str, Setting]:
     """
     config = config_class(task)
     hints = get_type_hints(config)
-    found = {}
-    for entry in fields(config):
-        setting = None if entry.name in _OURS else _setting(hints[entry.name], entry.default)
-        if setting is not None:
-            found[entry.name] = setting
+    entries = [entry for entry in fields(config) if entry.name not in _OURS]
+    settings = {entry.name: _setting(hints[entry.name], entry.default) for entry in entries}
     here = library_version()
     only = Annotated[str, Choice((here,), "of the library; a recipe holds to it")]
-    return {**found, VERSION: Setting(only, here, str)}
+    settings[VERSION] = Setting(only, here, str)
+    return {name: setting for name, setting in settings.items() if setting is not None}
 
 
 def signature_of(task: str) -> Signature:
@@ -61,22 +59,22 @@ def signature_of(task: str) -> Signature:
 
 
 def config_values(task: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return chosen settings as the library wants them."""
+    """Return chosen settings as values of the library."""
     known = settings_of(task)
     return {name: known[name].read(value) for name, value in chosen.items() if name != VERSION}
 
 
 def _setting(hint: Any, default: Any) -> Setting | None:
-    """Return a field of the library's as a setting; None where it is none that fits."""
+    """Return a field of the library's as a setting, or None if it cannot be one."""
     if default is MISSING:
         return None
     if isinstance(default, bool):
         yes_no = Choice(("false", "true"), _DOC)
         return Setting(Annotated[str, yes_no], str(default).lower(), lambda text: text == "true")
     if isinstance(default, Enum):
-        names = tuple(str(member.value) for member in type(default))
-        back = {str(member.value): member for member in type(default)}
-        return Setting(Annotated[str, Choice(names, _DOC)], str(default.value), back.__getitem__)
+        members = {str(member.value): member for member in type(default)}
+        names = Choice(tuple(members), _DOC)
+        return Setting(Annotated[str, names], str(default.value), members.__getitem__)
     if get_origin(hint) is Literal and isinstance(default, str):
         return Setting(Annotated[str, Choice(get_args(hint), _DOC)], default, str)
     if isinstance(default, float) or (hint is float and isinstance(default, int)):

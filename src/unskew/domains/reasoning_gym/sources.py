@@ -1,7 +1,7 @@
-"""Every task as a source: each item is made by the library, from a seed of its own.
+"""Makes every task a source: the library makes each item from a seed of its own.
 
-The library gives item i the seed ``seed + i``, so that two datasets of neighbouring seeds are
-the same but for one item. Here the seed of each item is drawn from the stream of the source.
+The library gives item i the seed ``seed + i``, so two datasets of neighbouring seeds share all
+items but one. Here the seed of each item is drawn from the random stream of the source.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,9 @@ from unskew.domains.reasoning_gym.settings import config_values, settings_of, si
 CHUNK = 1024  # some tasks take half a second an item
 IN_VAIN = 100  # items in a row that the library fails to make
 SEED_BITS = 63
-_NARROW = {"pool_matrix": 32}  # NumPy's old seeding takes no more
+_NARROW = {"pool_matrix": 32}  # NumPy's old seeding takes 32 bits at most
 _PROBES = (0x5EED_0001, 0x5EED_0002, 0x5EED_0003)
-# These go through a set or dict of texts, whose order is another one in every process.
+# These tasks read a set or dict of texts, which has another order in every process.
 _ORDERED_BY_HASH = frozenset(
     ("isomorphic_strings", "knight_swap", "polynomial_multiplication", "ransom_note", "word_ladder")
 )
@@ -48,11 +48,11 @@ class Tasks(Mapping[str, Callable[..., Source]]):
         return _maker(name)
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names of the tasks; none without the library."""
+        """Yield the names of the tasks; no name without the library."""
         return iter(library.task_names())
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of tasks."""
         return len(library.task_names())
 
 
@@ -105,44 +105,40 @@ class Items:
     """Makes the items of one task, each from its seed alone."""
 
     def __init__(self, task: str, settings: Mapping[str, Any]) -> None:
-        """Make nothing yet: some tasks read large files first."""
+        """Make no item yet: some tasks read large files first."""
         self._task = task
         self._settings = dict(settings)
-        self._probed = False
-        self._reused: Any = None
 
     def row(self, seed: int) -> Row:
-        """Return the item of a seed: what the library's dataset of that seed has first."""
-        if not self._probed:
-            self._reused = self._reusable()
-            self._probed = True
-        return self._again(self._reused, seed) if self._reused is not None else self._anew(seed)
+        """Return the item of a seed: the first of the library's dataset of that seed."""
+        if self.reusable is None:
+            return as_row(self._dataset(seed)[0])
+        return self._again(self.reusable, seed)
 
     def _dataset(self, seed: int) -> Any:
         library.seed_shared(seed)
         return library.factory().create_dataset(self._task, seed=seed, size=1, **self._settings)
-
-    def _anew(self, seed: int) -> Row:
-        return as_row(self._dataset(seed)[0])
 
     def _again(self, dataset: Any, seed: int) -> Row:
         library.seed_shared(seed)
         dataset.seed = dataset.config.seed = seed
         return as_row(dataset[0])
 
-    def _reusable(self) -> Any:
-        """Return a dataset that gives the same items given other seeds as those made anew do.
+    @cached_property
+    def reusable(self) -> Any:
+        """Return a dataset that can be given other seeds, or None.
 
-        Making one may read a dictionary or an archive, so it is made once, unless the task
-        draws from its seed already then; whether it does is tried, for the library does not say.
+        Making a dataset may read a dictionary or an archive, so one dataset serves all seeds. This
+        is wrong for a task that draws from its seed while the dataset is made. The library does
+        not say which tasks do, so a few seeds are tried.
         """
         try:
-            anew = [self._anew(seed) for seed in _PROBES]
+            rows = [as_row(self._dataset(seed)[0]) for seed in _PROBES]
             dataset = self._dataset(_PROBES[-1])
             again = [self._again(dataset, seed) for seed in _PROBES]
         except Exception:
-            return None  # settings under which an item fails; drawing counts it
-        return dataset if again == anew else None
+            return None  # an item fails under these settings; drawing counts it
+        return dataset if again == rows else None
 
 
 def _warn_of_order(task: str, name: str) -> None:

@@ -20,7 +20,7 @@ from unskew.domains.reasoning_gym.examples import (
 PREFIX = f"{METADATA}."
 LOOK = 1024  # rows in which the fields of the metadata are found
 SHORT = 40  # characters of a text that may be a value
-FEW = 20  # values that a histogram shows, however few the rows
+FEW = 20  # a histogram shows this many values, even of few rows
 
 
 def _answers(batch: Batch) -> Values:
@@ -28,7 +28,7 @@ def _answers(batch: Batch) -> Values:
 
 
 def _number(answer: str | None) -> int | str | None:
-    """Return a whole number as one, so that answers stand in order."""
+    """Return a whole number as int, so that answers can be sorted."""
     digits = answer.removeprefix("-") if answer else ""
     if answer and digits.isdecimal() and digits.isascii() and len(digits) <= 18:
         number = int(answer)
@@ -51,7 +51,7 @@ FIXED = (
 
 
 class Variables(Mapping[str, SalientVariable]):
-    """The fixed variables, and ``metadata.FIELD`` for whatever a task has in its metadata."""
+    """The fixed variables, and ``metadata.FIELD`` for each field of a task's metadata."""
 
     _fixed = {variable.name: variable for variable in FIXED}  # noqa: RUF012
 
@@ -66,7 +66,7 @@ class Variables(Mapping[str, SalientVariable]):
         return iter(self._fixed)
 
     def __len__(self) -> int:
-        """Return how many every task has."""
+        """Return the number of variables that every task has."""
         return len(self._fixed)
 
 
@@ -90,10 +90,11 @@ def metadata_variable(path: str) -> SalientVariable:
 
 
 def find_variables(batch: Batch) -> tuple[Sequence[SalientVariable], dict[str, str]]:
-    """Return the variables that an audit shows unasked, and why others are left out.
+    """Return the variables that an audit shows by default, and why others are left out.
 
-    A field counts if every row has it, as a number or a short text, and it is neither always
-    the same nor the answer again. What hardly ever repeats is left out: it makes no histogram.
+    A field counts if every row has it as a number or a short text. It may not always be the same,
+    and may not be the answer again. A variable whose values hardly repeat is left out: it makes no
+    histogram.
     """
     first = batch.head(LOOK)
     rows = [dict(_fields(row)) for row in metadata_rows(first)]
@@ -104,10 +105,8 @@ def find_variables(batch: Batch) -> tuple[Sequence[SalientVariable], dict[str, s
     candidates = [*FIXED, *map(metadata_variable, fields)]
     measured = {v.name: v.measure(first).tolist() for v in candidates}
     shown = [v for v in candidates if _repeats(measured[v.name])] or [FIXED[-1]]
-    rest = {
-        name: values for name, values in measured.items() if name not in {v.name for v in shown}
-    }
-    return shown, {name: many_values(values) for name, values in rest.items()}
+    names = {variable.name for variable in shown}
+    return shown, {name: many_values(v) for name, v in measured.items() if name not in names}
 
 
 def _varies(values: Sequence[Any]) -> bool:
@@ -122,7 +121,7 @@ def _repeats(values: Sequence[Any]) -> bool:
 
 
 def _fields(row: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield every field with its path; fields of a field after it."""
+    """Yield every field with its path, and after it the fields inside it."""
     for key, value in row.items():
         yield prefix + key, value
         if isinstance(value, dict):

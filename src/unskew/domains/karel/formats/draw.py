@@ -1,7 +1,7 @@
 """Karel worlds and examples as SVG: no script, no style sheet, nothing loaded.
 
-Lines and text take the colour of what surrounds them (``currentColor``), so that a drawing in a
-page is light or dark as the page is; markers and Karel have colours that show on both.
+Lines and text have the text colour of their page (``currentColor``), so a drawing is light or dark
+like the page. Markers and Karel have colours that show on both.
 """
 
 from __future__ import annotations
@@ -10,21 +10,14 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from unskew.core.errors import UnskewError
-from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM
+from unskew.core.arrays import Bytes
+from unskew.domains.karel.examples import PROGRAM, example_pairs
 from unskew.domains.karel.language.syntax import parse_tokens, readable_lines
-from unskew.domains.karel.world import (
-    DIRECTIONS,
-    WALL,
-    World,
-    from_bytes,
-    grid_of,
-    hero_of,
-)
+from unskew.domains.karel.world import DIRECTIONS, WALL, World, grid_of, hero_of
 
 KAREL, MARKER, ON_MARKER = "#2f86c6", "#e69f00", "#1b1f24"
 LARGE, SMALL, LARGE_SIDE = 18.0, 13.0, 8  # a cell; worlds of more cells a side are drawn smaller
-MOST_WIDE = 880.0  # of a drawing, where it can be helped
+MOST_WIDE = 880.0  # a drawing is wider only if one pair is
 FONT, LETTER, LINE = 13.0, 7.8, 18.0  # monospace: size, width of a letter, height of a line
 ARROW, GAP, TITLE = 28.0, 32.0, 18.0  # between worlds, between pairs, above a pair
 SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif"
@@ -34,23 +27,17 @@ MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
 def world_svg(world: World, cell: float = LARGE) -> str:
     """Return a world as the text of an SVG file. ``cell`` is the side of a cell."""
     height, width = grid_of(world).shape
-    drawn = _world(world, cell, _described(world))
-    return _svg(width * cell, height * cell, _described(world), [_at(0, 0, drawn)])
+    return _svg(width * cell, height * cell, _described(world), [_world(world, cell)])
 
 
 def example_svg(example: Mapping[str, Any]) -> str:
     """Return an example as the text of an SVG file: its program, and its worlds."""
     program = parse_tokens(example[PROGRAM])
-    befores, afters = from_bytes(example[INPUTS]), from_bytes(example[OUTPUTS])
-    if len(befores) != len(afters):
-        raise UnskewError(
-            f"the example has {len(befores)} inputs and {len(afters)} outputs; give pairs"
-        )
     lines = readable_lines(program)
     listing = [(4 * line.depth, line.text) for line in lines]
     text_width = max(indent + len(text) for indent, text in listing) * LETTER
-    blocks = _pairs(list(befores), list(afters))
-    # Beside the program where at least one pair has room there, else below it.
+    blocks = _pairs(*example_pairs(example))
+    # The pairs stand beside the program if one pair has room there, else below it.
     beside = text_width + GAP + max(width for width, _, _ in blocks) <= MOST_WIDE
     left = text_width + GAP if beside else 0.0
     top = 0.0 if beside else len(listing) * LINE + GAP / 2
@@ -73,7 +60,7 @@ def _svg(width: float, height: float, title: str, parts: Sequence[str]) -> str:
 
 
 def _listing(lines: Sequence[tuple[int, str]]) -> str:
-    """Write the program; the indentation is a place, as spaces would be lost."""
+    """Write the program; indent by position, as SVG drops spaces."""
     texts = "".join(
         f'<text x="{indent * LETTER:g}" y="{(row + 0.72) * LINE:g}">{escape(text)}</text>'
         for row, (indent, text) in enumerate(lines)
@@ -81,7 +68,7 @@ def _listing(lines: Sequence[tuple[int, str]]) -> str:
     return f'<g font-family="{MONO}">{texts}</g>'
 
 
-def _pairs(befores: Sequence[World], afters: Sequence[World]) -> list[tuple[float, float, str]]:
+def _pairs(befores: Bytes, afters: Bytes) -> list[tuple[float, float, str]]:
     """Draw each pair; return its width, its height and the drawing."""
     most = max(max(grid_of(world).shape) for world in befores)
     cell = LARGE if most <= LARGE_SIDE else SMALL
@@ -91,14 +78,10 @@ def _pairs(befores: Sequence[World], afters: Sequence[World]) -> list[tuple[floa
         middle = TITLE + height / 2
         drawn = (
             f'<text y="{TITLE * 0.6:g}" font-size="12" opacity=".65">pair {number}</text>'
-            + _at(0, TITLE, _world(before, cell, f"Pair {number} before: {_described(before)}"))
+            + _at(0, TITLE, _world(before, cell, f"Pair {number} before: "))
             + f'<path d="M{width + 6:g} {middle:g}h14m-5 -4l5 4l-5 4" fill="none" '
             'stroke="currentColor" stroke-width="1.5" opacity=".65" aria-hidden="true"/>'
-            + _at(
-                width + ARROW,
-                TITLE,
-                _world(after, cell, f"Pair {number} after: {_described(after)}"),
-            )
+            + _at(width + ARROW, TITLE, _world(after, cell, f"Pair {number} after: "))
         )
         wide, high = (side * cell for side in reversed(grid_of(after).shape))
         blocks.append((width + ARROW + wide, TITLE + max(height, high), drawn))
@@ -119,7 +102,7 @@ def _flowed(
     return placed, right, y + tallest
 
 
-def _world(world: World, cell: float, title: str) -> str:
+def _world(world: World, cell: float, name: str = "") -> str:
     """Draw the grid, its walls and markers, and Karel, from the upper left corner."""
     grid = grid_of(world)
     height, width = grid.shape
@@ -127,14 +110,14 @@ def _world(world: World, cell: float, title: str) -> str:
     parts = [_lines(height, width, cell)]
     for r in range(height):
         for c, value in enumerate(grid[r].tolist()):
-            x, y = c * cell, (height - 1 - r) * cell
+            x, y, is_karel = c * cell, (height - 1 - r) * cell, (r, c) == (row, column)
             if value == WALL:
                 parts.append(f'<path d="M{x:g} {y:g}h{cell:g}v{cell:g}h{-cell:g}z" opacity=".72"/>')
-            if (r, c) == (row, column):
+            if is_karel:
                 parts.append(_karel(x, y, cell, facing, small=value > 0))
             if 0 < value < WALL:
-                parts.append(_marker(x, y, cell, value, small=(r, c) == (row, column)))
-    return f'<g role="img"><title>{escape(title)}</title>{"".join(parts)}</g>'
+                parts.append(_marker(x, y, cell, value, small=is_karel))
+    return f'<g role="img"><title>{name}{_described(world)}</title>{"".join(parts)}</g>'
 
 
 def _lines(height: int, width: int, cell: float) -> str:

@@ -1,11 +1,11 @@
 """The original dataset's JSONL records, read and written.
 
 A record has a guid, six examples (index, executed actions, the grid before and after as JSON and
-as a sparse tensor), and the program as JSON and as tokens. Nothing in it is believed that can be
-computed: a record that contradicts itself is refused.
+as a sparse tensor), and the program as JSON and as tokens. All fields that can be computed are
+computed again, and a record that contradicts itself is refused.
 
-``to_record(from_record(record), record["guid"])`` is the record, every field and the order of
-keys included; a guid of an example that never had one is made of its content.
+``to_record(from_record(record), record["guid"])`` is the record, with every field and the same
+order of keys. An example without a guid gets one that is made of its content.
 """
 
 from __future__ import annotations
@@ -15,18 +15,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unskew.core.batch import Batch, binary_rows
+from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
-from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM, program_rows, world_numbers
+from unskew.domains.karel.examples import (
+    INPUTS,
+    OUTPUTS,
+    PROGRAM,
+    all_worlds,
+    check_pairs,
+    example_pairs,
+    program_rows,
+    world_numbers,
+)
 from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.language.syntax import Program, parse_tokens, to_tokens
 from unskew.domains.karel.running.interpreter import Status
 from unskew.domains.karel.running.trace import executed
 from unskew.domains.karel.world import (
-    BYTES,
     OUTLINE,
     SIDE,
     TENSOR_SHAPE,
@@ -51,56 +58,57 @@ PAIR_KEYS = (
     "outgrid_tensor",
 )
 _FRAME = SIDE + 2  # a side of the tensor
-_AT_ONCE = 4096  # programs compiled at once: what they compile to is larger than they are
+_PART = 4096  # programs compiled at once: compiled programs are larger than their rows of tokens
 
 
 def read_row(row: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Read an example from any form it is stored in; None where the row is something else.
+    """Read an example from any form it is stored in; return None if the row is something else.
 
     The forms: our columns, their JSON (see ``write_row``), the original's records, and a program
-    alone, which can be given worlds. What else
-    is in the row is carried along; where it has the name of one of our columns, ours wins.
+    alone, which can be given worlds. The example keeps all other columns of the row, but our
+    columns win over columns of the same name.
     """
-    if not _has_our_columns(row):
-        said = "program_tokens" in row or "program_json" in row
-        if not said and _is_program_alone(row):
-            return {**row, PROGRAM: to_tokens(parse_tokens(row[PROGRAM]))}
-        return from_record(row) if said and len(set(RECORD_KEYS) & set(row)) > 1 else None
+    program = row.get(PROGRAM)
+    words = program.split(None, 3)[:3] if isinstance(program, str) else []
+    if words != ["DEF", "run", "m("] or INPUTS not in row or OUTPUTS not in row:
+        if "program_tokens" in row or "program_json" in row:
+            return from_record(row) if len(set(RECORD_KEYS) & set(row)) > 1 else None
+        if INPUTS in row or OUTPUTS in row or words[:2] != ["DEF", "run"]:
+            return None
+        return {**row, PROGRAM: to_tokens(parse_tokens(row[PROGRAM]))}
     worlds = {}
     for name in (INPUTS, OUTPUTS):
-        if row[name] is None:
+        value = row[name]
+        if value is None:
             raise UnskewError(f"it has no {name}; leave it out")
-        if isinstance(row[name], bytes):
-            worlds[name] = from_bytes(row[name])
-        elif _is_grids(row[name]):
-            worlds[name] = _worlds(row[name], name)
+        if isinstance(value, bytes):
+            worlds[name] = from_bytes(value)
+        elif isinstance(value, list) and value and all(map(_is_grid, value)):
+            grids = enumerate(value, start=1)
+            worlds[name] = np.stack([_grid(grid, f"{name} {number}") for number, grid in grids])
         else:
             return None
-    _need_pairs(worlds[INPUTS], worlds[OUTPUTS])
+    check_pairs(worlds[INPUTS], worlds[OUTPUTS])
     columns = {name: packed.tobytes() for name, packed in worlds.items()}
     return {**row, PROGRAM: to_tokens(parse_tokens(row[PROGRAM])), **columns}
 
 
-def _is_program_alone(row: Mapping[str, Any]) -> bool:
-    """Whether a row has a program in the dataset's tokens, and no worlds."""
-    program = row.get(PROGRAM)
-    alone = INPUTS not in row and OUTPUTS not in row
-    return alone and isinstance(program, str) and program.split()[:2] == ["DEF", "run"]
+def _is_grid(value: Any) -> bool:
+    return isinstance(value, Mapping) and "hero" in value
 
 
 def are_examples(batch: Batch) -> bool:
-    """Say whether every row of a table is an example in our columns, whatever else it holds.
+    """Return whether every row of a table is an example in our columns.
 
-    That is what ``read_row`` finds, forty times as fast.
+    The table may have other columns. ``read_row`` finds the same, but takes forty times as long.
     """
     try:
         programs = program_rows(batch)
         pairs = np.array_equal(world_numbers(batch, INPUTS), world_numbers(batch, OUTPUTS))
-        columns = [binary_rows(batch.columns[name]) for name in (INPUTS, OUTPUTS)]
+        worlds = [all_worlds(batch, name) for name in (INPUTS, OUTPUTS)]
     except UnskewError:
         return False
-    parts = (programs[start : start + _AT_ONCE] for start in range(0, len(batch), _AT_ONCE))
-    worlds = (data[at[0] : at[-1]].reshape(-1, BYTES) for data, at in columns)
+    parts = (programs[start : start + _PART] for start in range(0, len(batch), _PART))
     return (
         pairs
         and not any(compile_programs(part).status.any() for part in parts)
@@ -153,8 +161,6 @@ def from_record(record: Mapping[str, Any]) -> dict[str, Any]:
 def to_record(example: Mapping[str, Any], guid: str) -> dict[str, Any]:
     """Return an example as a record of the original dataset, with this ``guid``."""
     program = parse_tokens(example[PROGRAM])
-    befores, afters = from_bytes(example[INPUTS]), from_bytes(example[OUTPUTS])
-    _need_pairs(befores, afters)
     pairs = [
         {
             "actions": _replayed(program, before, after, f"example {number}"),
@@ -164,15 +170,11 @@ def to_record(example: Mapping[str, Any], guid: str) -> dict[str, Any]:
             "outgrid_json": to_json(after),
             "outgrid_tensor": tensor_text(after),
         }
-        for number, (before, after) in enumerate(zip(befores, afters, strict=True))
+        for number, (before, after) in enumerate(zip(*example_pairs(example), strict=True))
     ]
     texts = t.to_texts(program)
-    return {
-        "examples": pairs,
-        "guid": guid,
-        "program_json": program_json(program),
-        "program_tokens": texts,
-    }
+    values = (pairs, guid, program_json(program), texts)
+    return dict(zip(RECORD_KEYS, values, strict=True))
 
 
 def numbered_record(example: Mapping[str, Any], number: int) -> dict[str, Any]:
@@ -194,34 +196,26 @@ def _tensor_indices(world: World) -> list[int]:
     row, column, facing = hero_of(world)
     grid = grid_of(world)
     height, width = grid.shape
-    found = [_index(facing, row + 1, column + 1)]
-    walls = []
+    markers, walls = [], []
     for r in range(height - 1, -1, -1):
         for c, value in enumerate(grid[r].tolist()):
             if value == WALL:
-                walls.append(_index(WALL_CHANNEL, r + 1, c + 1))
+                walls.append((WALL_CHANNEL, r + 1, c + 1))
             elif value:
-                found.append(_index(OUTLINE + value, r + 1, c + 1))
-    found += walls
-    for r in (0, height + 1):
-        found += [_index(OUTLINE, r, c) for c in range(width + 2)]
-    for c in (0, width + 1):
-        found += [_index(OUTLINE, r, c) for r in range(1, height + 1)]
-    return found
-
-
-def _index(channel: int, row: int, column: int) -> int:
-    return (channel * _FRAME + row) * _FRAME + column
+                markers.append((OUTLINE + value, r + 1, c + 1))
+    rows = [(OUTLINE, r, c) for r in (0, height + 1) for c in range(width + 2)]
+    columns = [(OUTLINE, r, c) for c in (0, width + 1) for r in range(1, height + 1)]
+    ones = [(facing, row + 1, column + 1), *markers, *walls, *rows, *columns]
+    return [(channel * _FRAME + r) * _FRAME + c for channel, r, c in ones]
 
 
 def program_json(program: Program) -> dict[str, Any]:
     """Return a program in the dataset's JSON."""
-    texts = t.to_texts(program)
-    return {"run": _block(texts, 3)[0]}
+    return {"run": _block(t.to_texts(program), 3)[0]}
 
 
 def _block(texts: Sequence[str], at: int) -> tuple[list[dict[str, Any]], int]:
-    """Read statements up to the closing bracket; return them and what follows it."""
+    """Read statements up to the closing bracket; return them and the place after it."""
     statements: list[dict[str, Any]] = []
     while not texts[at].endswith(")"):
         word = texts[at]
@@ -245,7 +239,7 @@ def _block(texts: Sequence[str], at: int) -> tuple[list[dict[str, Any]], int]:
 
 
 def _condition(texts: Sequence[str], at: int) -> tuple[dict[str, Any], int]:
-    """Read a condition after its bracket; return it and what follows the closing one."""
+    """Read a condition after its bracket; return it and the place after the closing one."""
     if texts[at] == "not":
         inner, at = _condition(texts, at + 2)
         return {"condition": inner, "type": "not"}, at + 1
@@ -265,7 +259,7 @@ def _program(record: Mapping[str, Any]) -> Program:
 
 
 def _world(grid: Any, tensor: Any, where: str) -> World:
-    """Read a grid that is there twice."""
+    """Read a grid that the record has twice."""
     world = _grid(grid, where)
     if tensor != tensor_text(world) and _read_tensor(tensor, where) != set(_tensor_indices(world)):
         raise UnskewError(f"{where}: its JSON and its tensor are two worlds; keep one")
@@ -283,7 +277,7 @@ def _grid(grid: Any, where: str) -> World:
 
 
 def _read_tensor(text: Any, where: str) -> set[int]:
-    """Return the cells of a sparse tensor that are one, in whatever order they stand."""
+    """Return the cells of a sparse tensor that are one, in any order."""
     try:
         entries = [entry.split(":") for entry in text.split()]
         values = {int(index): float(value) for index, value in entries}
@@ -300,42 +294,17 @@ def _read_tensor(text: Any, where: str) -> set[int]:
 
 def _replayed(program: Program, before: World, after: World, where: str) -> list[str]:
     """Return the actions that lead from one world to the other."""
-    actions, found, status = executed(program, before)
+    actions, world, status = executed(program, before)
     if status != Status.OK:
         raise UnskewError(
             f"{where}: the program does not end well on its input ({status.name}); leave it out"
         )
-    if not np.array_equal(found, after):
+    if not np.array_equal(world, after):
         raise UnskewError(f"{where}: the program does not make its output of its input")
     return actions
 
 
-def _has_our_columns(row: Mapping[str, Any]) -> bool:
-    program = row.get(PROGRAM)
-    begins = isinstance(program, str) and program.split(None, 3)[:3] == ["DEF", "run", "m("]
-    return begins and INPUTS in row and OUTPUTS in row
-
-
-def _is_grids(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(grid, Mapping) and "hero" in grid for grid in value)
-    )
-
-
-def _worlds(grids: Sequence[Any], where: str) -> NDArray[np.uint8]:
-    return np.stack([_grid(grid, f"{where} {i + 1}") for i, grid in enumerate(grids)])
-
-
-def _need_pairs(befores: NDArray[np.uint8], afters: NDArray[np.uint8]) -> None:
-    if len(befores) != len(afters):
-        raise UnskewError(
-            f"the example has {len(befores)} inputs and {len(afters)} outputs; give pairs"
-        )
-
-
-def _need(found: Mapping[str, Any], keys: Sequence[str], what: str) -> None:
+def _need(data: Mapping[str, Any], keys: Sequence[str], what: str) -> None:
     for key in keys:
-        if key not in found:
+        if key not in data:
             raise UnskewError(f"{what} has no {key!r}; it needs {', '.join(keys)}")

@@ -8,14 +8,13 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError
-from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM
+from unskew.domains.karel.examples import INPUTS, PROGRAM, example_pairs
 from unskew.domains.karel.language.syntax import Line, Program, parse_tokens, readable_lines
 from unskew.domains.karel.running.interpreter import Status
 from unskew.domains.karel.running.trace import Step, steps
-from unskew.domains.karel.world import ARROWS, WALL, World, from_bytes, grid_of, hero_of
+from unskew.domains.karel.world import World, cell_texts, grid_of
 
 PIPED = 100  # columns where there is no terminal
 ARROW, GAP = "  ->  ", "     "
@@ -34,32 +33,33 @@ def show(example: Mapping[str, Any], width: int | None = None) -> str:
     ``width`` is the number of columns. Without it, it is the width of the terminal, or 100.
     """
     width = width or _columns()
-    if INPUTS not in example:  # a table of programs alone
-        return "\n".join(_indented(readable_lines(parse_tokens(example[PROGRAM])), width))
-    befores, afters = _worlds(example)
-    pairs = enumerate(zip(befores, afters, strict=True), start=1)
-    blocks = [[f"pair {number}", *_pair(*pair, width)] for number, pair in pairs]
-    listing = []
-    if PROGRAM in example:  # a problem may have none yet
+    listing: list[str] = []
+    if PROGRAM in example or INPUTS not in example:  # a problem may have no program yet
         listing = _indented(readable_lines(parse_tokens(example[PROGRAM])), width)
+    if INPUTS not in example:  # a table of programs alone
+        return "\n".join(listing)
+    pairs = enumerate(zip(*example_pairs(example), strict=True), start=1)
+    blocks = [[f"pair {number}", *_pair(*pair, width)] for number, pair in pairs]
     return "\n".join([*listing, *_flowed(blocks, width)])
 
 
 def trace(example: Mapping[str, Any], width: int | None = None) -> Iterator[str]:
     """Yield a frame for each tick of each run: the program with its place, and the world."""
-    width = width or _columns()
-    program, befores, afters = _parts(example)
-    for number, (before, after) in enumerate(zip(befores, afters, strict=True), start=1):
-        done = list(steps(program, before))
-        frames = _Frames(program, before, width)
-        ticks = sum(step.status != Status.OUT_OF_TICKS for step in done)
+    for name in (PROGRAM, INPUTS):
+        if name not in example:
+            raise UnskewError(f"the example has no {name}; there is nothing to trace")
+    program = parse_tokens(example[PROGRAM])
+    for number, (before, after) in enumerate(zip(*example_pairs(example), strict=True), start=1):
+        run = list(steps(program, before))
+        frames = _Frames(program, before, width or _columns())
+        ticks = sum(step.status != Status.OUT_OF_TICKS for step in run)
         yield f"pair {number}, {ticks} ticks\n{frames.draw(None, before)}"
         last = before
-        for step in done:
+        for step in run:
             yield f"{frames.title(step, ticks)}\n{frames.draw(step, last)}"
             last = step.world
-        ended = done[-1].status if done else Status.OK
-        says = "as" if np.array_equal(last, after) and ended == Status.OK else "not as"
+        status = run[-1].status if run else Status.OK
+        says = "as" if np.array_equal(last, after) and status == Status.OK else "not as"
         yield f"pair {number} ends {says} the example says"
 
 
@@ -69,22 +69,17 @@ class _Frames:
     def __init__(self, program: Program, world: World, width: int) -> None:
         self._lines = readable_lines(program)
         self._row_of = {line.place: row for row, line in enumerate(self._lines)}
-        self._listing = [
-            f"{row:>3}   {text}"
-            for row, text in enumerate(_indented(self._lines, width - 6), start=1)
-        ]
-        self._left = max(map(len, self._listing))
+        texts = _indented(self._lines, width - 6)
+        left = 6 + max(map(len, texts))
+        self._listing = [f"{f'{row:>3}   {text}':<{left}}" for row, text in enumerate(texts, 1)]
         height, cells = grid_of(world).shape
-        self._cell = WIDE
-        self._beside = self._left + len(GAP) + WIDE * cells <= width
-        if not self._beside:
-            self._beside = self._left + len(GAP) + NARROW * cells <= width
-            fits = WIDE * cells <= width and not self._beside
-            self._cell = WIDE if fits else NARROW
+        room = width - left - len(GAP)  # beside the program
+        self._beside = NARROW * cells <= room
+        self._cell = WIDE if WIDE * cells <= (room if self._beside else width) else NARROW
         self._rows = max(height, MOST_LINES) if self._beside else FEW_LINES
 
     def title(self, step: Step, ticks: int) -> str:
-        """Say which tick it is and what happens in it."""
+        """Return which tick it is and what happens in it."""
         text = self._lines[self._row_of[step.place]].text.rstrip(":")
         if step.status == Status.OUT_OF_TICKS:
             return f"no tick is left for {text}"
@@ -97,33 +92,16 @@ class _Frames:
     def draw(self, step: Step | None, last: World) -> str:
         """Draw the program around its current line, and the world; what changed has a star."""
         current = None if step is None else self._row_of[step.place]
-        listing = [
-            f"{text[:4]}>{text[5:]}" if row == current else text
-            for row, text in enumerate(self._listing)
-        ]
-        first = max(0, min((current or 0) - self._rows // 2, len(listing) - self._rows))
-        listing = listing[first : first + self._rows]
-        world = last if step is None else step.world
-        picture = _picture(world, self._cell, last)
-        if not self._beside:
-            return "\n".join([*listing, *picture])
-        return _beside(listing, picture, GAP, self._left)
-
-
-def _parts(example: Mapping[str, Any]) -> tuple[Program, NDArray[np.uint8], NDArray[np.uint8]]:
-    missing = [name for name in (PROGRAM, INPUTS) if name not in example]
-    if missing:
-        raise UnskewError(f"the example has no {missing[0]}; there is nothing to trace")
-    return parse_tokens(example[PROGRAM]), *_worlds(example)
-
-
-def _worlds(example: Mapping[str, Any]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    befores, afters = from_bytes(example[INPUTS]), from_bytes(example[OUTPUTS])
-    if len(befores) != len(afters):
-        raise UnskewError(
-            f"the example has {len(befores)} inputs and {len(afters)} outputs; give pairs"
-        )
-    return befores, afters
+        first = (current or 0) - self._rows // 2
+        first = max(0, min(first, len(self._listing) - self._rows))
+        listing = self._listing[first : first + self._rows]
+        if current is not None:
+            text = self._listing[current]
+            listing[current - first] = f"{text[:4]}>{text[5:]}"
+        picture = _picture(last if step is None else step.world, self._cell, last)
+        if self._beside:
+            return "\n".join(_joined([listing, picture], GAP))
+        return "\n".join(line.rstrip() for line in [*listing, *picture])
 
 
 def _columns() -> int:
@@ -139,40 +117,24 @@ def _indented(lines: Sequence[Line], width: int) -> list[str]:
     return texts
 
 
-def _picture(world: World, cell: int, last: World | None = None) -> list[str]:
-    """Draw a world, the top row first; cells that were drawn otherwise before have a star."""
-    texts = _cells(world)
-    before = texts if last is None else _cells(last)
-    lines = []
-    for row, old in zip(reversed(texts), reversed(before), strict=True):
-        line = ""
-        for text, was in zip(row, old, strict=True):
-            line += (text + ("*" if text != was else " "))[:cell]
-        lines.append(line.rstrip())
-    return lines
-
-
-def _cells(world: World) -> list[list[str]]:
-    """Return each cell's two characters, Karel's arrow and what lies there; row 0 first."""
-    r, c, facing = hero_of(world)
-    contents = [
-        [" #" if value == WALL else f" {value or '.'}" for value in row]
-        for row in grid_of(world).tolist()
+def _picture(world: World, cell: int, last: World) -> list[str]:
+    """Draw a world, the top row first; cells that differ from the ``last`` world have a star."""
+    return [
+        "".join(
+            (text + ("*" if text != old else " "))[:cell]
+            for text, old in zip(row, old_row, strict=True)
+        )
+        for row, old_row in zip(cell_texts(world)[::-1], cell_texts(last)[::-1], strict=True)
     ]
-    contents[r][c] = ARROWS[facing] + contents[r][c][1]
-    return contents
 
 
 def _pair(before: World, after: World, width: int) -> list[str]:
     """Set two worlds next to each other, or below where they are too wide for that."""
-    left, right = _picture(before, NARROW), _picture(after, NARROW)
-    wide = NARROW * grid_of(before).shape[1]
-    if wide + len(ARROW) + max(map(len, right)) > width:
+    left, right = _picture(before, NARROW, before), _picture(after, NARROW, after)
+    if len(left[0]) + len(ARROW) + len(right[0]) > width:
         return [*left, ARROW.strip(), *right]
     middle = (len(left) - 1) // 2
-    gaps = [ARROW if row == middle else " " * len(ARROW) for row in range(len(left))]
-    rows = zip_longest(left, gaps, right, fillvalue="")
-    return [f"{row:<{wide}}{gap}{other}".rstrip() for row, gap, other in rows]
+    return _joined([left, [*[""] * middle, ARROW, *[""] * (len(left) - middle - 1)], right], "")
 
 
 def _flowed(blocks: Sequence[list[str]], width: int) -> Iterator[str]:
@@ -180,21 +142,19 @@ def _flowed(blocks: Sequence[list[str]], width: int) -> Iterator[str]:
     row: list[list[str]] = []
     taken = 0
     for block in blocks:
-        wide = max(map(len, block))
-        if row and taken + len(GAP) + wide > width:
-            yield from ("", *_together(row))
+        block_width = max(map(len, block))
+        if row and taken + len(GAP) + block_width > width:
+            yield from ("", *_joined(row, GAP))
             row, taken = [], 0
-        taken += wide + (len(GAP) if row else 0)
+        taken += block_width + (len(GAP) if row else 0)
         row.append(block)
-    yield from ("", *_together(row))
+    yield from ("", *_joined(row, GAP))
 
 
-def _together(blocks: Sequence[list[str]]) -> Iterator[str]:
+def _joined(blocks: Sequence[Sequence[str]], gap: str) -> list[str]:
+    """Join blocks of lines side by side."""
     widths = [max(map(len, block)) for block in blocks]
-    for parts in zip_longest(*blocks, fillvalue=""):
-        yield GAP.join(f"{part:<{w}}" for part, w in zip(parts, widths, strict=True)).rstrip()
-
-
-def _beside(left: Sequence[str], right: Sequence[str], gap: str, width: int) -> str:
-    rows = zip_longest(left, right, fillvalue="")
-    return "\n".join(f"{row:<{width}}{gap}{other}".rstrip() for row, other in rows)
+    return [
+        gap.join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in zip_longest(*blocks, fillvalue="")
+    ]

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Ints
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.core.errors import UnskewError
 from unskew.domains.karel.language import tokens as t
@@ -34,9 +35,7 @@ AT, TOP, SIZE, TESTS, COUNTERS = range(5)
 CLOSES, HEAD, WANTS_ELSE, HAS_STATEMENT = range(4)
 
 # What the steps of compiling share: the program, its instructions, the open blocks, the state.
-Compiling: TypeAlias = tuple[
-    NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]
-]
+Compiling: TypeAlias = tuple[Bytes, Ints, Ints, Ints]
 
 
 @dataclass(frozen=True)
@@ -47,17 +46,17 @@ class Code:
     the number of IF, IFELSE and WHILE of each program, ``status`` whether it is a program.
     """
 
-    instructions: NDArray[np.int64]
+    instructions: Ints
     places: NDArray[np.int16]
-    tests: NDArray[np.int64]
-    status: NDArray[np.uint8]
+    tests: Ints
+    status: Bytes
 
     def __len__(self) -> int:
         """Return the number of programs."""
         return len(self.status)
 
 
-def compile_programs(programs: NDArray[np.uint8]) -> Code:
+def compile_programs(programs: Bytes) -> Code:
     """Return the compiled programs of rows of token ids (n, width), for ``run``.
 
     The ``status`` of a row is 0 if the row is a program. ``run`` refuses other rows.
@@ -77,11 +76,7 @@ def compile_programs(programs: NDArray[np.uint8]) -> Code:
 
 @compiled
 def _compile_rows(
-    programs: NDArray[np.uint8],
-    instructions: NDArray[np.int64],
-    places: NDArray[np.int16],
-    tests: NDArray[np.int64],
-    status: NDArray[np.uint8],
+    programs: Bytes, instructions: Ints, places: NDArray[np.int16], tests: Ints, status: Bytes
 ) -> None:
     stack = np.empty((programs.shape[1] + 1, 4), dtype=np.int64)
     now = np.empty(5, dtype=np.int64)
@@ -104,11 +99,7 @@ def decoded(instruction: int) -> tuple[int, int, int, int]:
 
 @compiled_inner
 def compile_row(
-    program: NDArray[np.uint8],
-    code: NDArray[np.int64],
-    places: NDArray[np.int16],
-    stack: NDArray[np.int64],
-    now: NDArray[np.int64],
+    program: Bytes, code: Ints, places: NDArray[np.int16], stack: Ints, now: Ints
 ) -> bool:
     """Compile one program, and say whether it is one.
 
@@ -151,9 +142,7 @@ def compile_row(
 
 
 @compiled_inner
-def _push(
-    stack: NDArray[np.int64], now: NDArray[np.int64], closes: int, head: int, els: int
-) -> None:
+def _push(stack: Ints, now: Ints, closes: int, head: int, els: int) -> None:
     block = stack[now[TOP]]
     block[CLOSES], block[HEAD], block[WANTS_ELSE], block[HAS_STATEMENT] = closes, head, els, 0
     now[TOP] += 1
@@ -230,7 +219,7 @@ def _close(compiling: Compiling) -> bool:
 
 
 @compiled_inner
-def _condition(program: NDArray[np.uint8], at: int) -> tuple[int, int]:
+def _condition(program: Bytes, at: int) -> tuple[int, int]:
     """Read `c( C c)` from ``at``; return the condition with its negation, and the place after it.
 
     C may be any number of `not c( … c)` around a condition. The condition is −1 if there is none.
@@ -259,7 +248,7 @@ def _condition(program: NDArray[np.uint8], at: int) -> tuple[int, int]:
 
 
 @compiled_inner
-def _thread(code: NDArray[np.int64], size: int) -> None:
+def _thread(code: Ints, size: int) -> None:
     """Let every instruction go straight to where the jumps after it lead, so no JUMP is run."""
     for i in range(size):
         instruction = code[i]

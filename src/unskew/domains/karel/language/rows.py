@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Ints
 from unskew.core.compiled import compiled_inner
 from unskew.domains.karel.language import tokens as t
 
@@ -29,7 +29,7 @@ def _slot_of(token: str) -> int:
     return value >> 20 & _SLOTS - 1
 
 
-def _slots() -> NDArray[np.int64]:
+def _slots() -> Ints:
     """Return the token of each slot, 0 where there is none; those that share one follow it."""
     slots = np.zeros(_SLOTS, dtype=np.int64)
     for number, token in enumerate(t.VOCABULARY[1:], start=1):
@@ -44,9 +44,7 @@ SLOTS = _slots()
 
 
 @compiled_inner
-def read_texts(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], rows: NDArray[np.uint8]
-) -> tuple[int, int]:
+def read_texts(data: Bytes, offsets: Ints, rows: Bytes) -> tuple[int, int]:
     """Write the ids of each text's tokens; return the first row that fails, and why, or (−1, 0)."""
     for row in range(len(rows)):
         at, end, size = offsets[row], offsets[row + 1], 0
@@ -69,7 +67,7 @@ def read_texts(
 
 
 @compiled_inner
-def _look_up(word: NDArray[np.uint8], value: np.uint64) -> int:
+def _look_up(word: Bytes, value: np.uint64) -> int:
     slot = np.int64((value >> np.uint64(20)) & np.uint64(_SLOTS - 1))
     while SLOTS[slot] != 0:
         token = SLOTS[slot]
@@ -85,9 +83,7 @@ def _look_up(word: NDArray[np.uint8], value: np.uint64) -> int:
 
 
 @compiled_inner
-def write_texts(
-    rows: NDArray[np.uint8], data: NDArray[np.uint8], offsets: NDArray[np.int64]
-) -> int:
+def write_texts(rows: Bytes, data: Bytes, offsets: Ints) -> int:
     """Write each row's tokens, a space between them; return how many bytes that took."""
     at = 0
     for row in range(len(rows)):

@@ -1,7 +1,7 @@
 """Karel programs as text: the original dataset's tokens and the paper's readable syntax.
 
-Both are read into a row of token ids and printed from it. What is read may be hostile: a program
-of more than MAX_TOKENS tokens is refused as soon as it is, which also bounds the nesting.
+Both are read into a row of token ids and printed from it. The text may be hostile, so a parser
+stops at the first token after MAX_TOKENS. This also bounds the nesting.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes
 from unskew.core.errors import UnskewError
 from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.language.compiler import FINE, compile_programs
 
-Program = NDArray[np.uint8]
+Program = Bytes
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,15 @@ def parse_tokens(text: str) -> Program:
     expected = _Expected()
     for match in re.finditer(r"\S+", text):
         word = match.group()
-        line = text.count("\n", 0, match.start()) + 1
-        column = match.start() - (text.rfind("\n", 0, match.start()) + 1) + 1
         if len(ids) == t.MAX_TOKENS:
-            _refuse(line, column, "more", f"at most {t.MAX_TOKENS} tokens")
+            _refuse(*_place(text, match.start()), "more", f"at most {t.MAX_TOKENS} tokens")
         wanted = expected.now()
         if word not in wanted:
-            _refuse(line, column, repr(word[:20]), _listed(wanted))
+            _refuse(*_place(text, match.start()), repr(word[:20]), _listed(wanted))
         expected.take(word)
         ids.append(t.IDS[word])
     if expected.now():
-        line = text.count("\n") + 1
-        _refuse(line, len(text) - (text.rfind("\n") + 1) + 1, "the end", _listed(expected.now()))
+        _refuse(*_place(text, len(text)), "the end", _listed(expected.now()))
     return np.array(ids, dtype=np.uint8)
 
 
@@ -64,13 +61,13 @@ def to_tokens(program: Program) -> str:
 
 
 class _Expected:
-    """Which tokens may come next, by the grammar; ``take`` goes on by one."""
+    """The tokens that may come next by the grammar; ``take`` reads one of them."""
 
     _STATEMENT = (*t.ACTIONS, "IF", "IFELSE", "WHILE", "REPEAT")
 
     def __init__(self) -> None:
-        # What must still come, the next last: a set of tokens, or "S" for the statements of a
-        # block that has none yet, or its closing token where more statements may come first.
+        # What must still come, the next one last: a set of tokens; "S" and the closing token of a
+        # block without a statement yet; or "more" and that token, if the block has a statement.
         self._todo: list[tuple[str, ...]] = [("S", "m)"), ("m(",), ("run",), ("DEF",)]
 
     def now(self) -> tuple[str, ...]:
@@ -106,8 +103,8 @@ class _Expected:
 def parse_readable(text: str) -> Program:
     """Read the paper's form: `def main():`, then indented statements.
 
-    A body of actions may also follow its colon on the same line, apart by semicolons. No other
-    statement may, as in Python: an `else` or a semicolon after it would have two readings.
+    Actions may also follow a colon on the same line, with semicolons between them. No other
+    statement may, as in Python: an `else` or a semicolon after it could be read in two ways.
     """
     return _Readable(text).program()
 
@@ -122,33 +119,31 @@ class _Readable:
         self._ids: list[int] = []
 
     def program(self) -> Program:
-        for word in ("def", "main", "(", ")", ":"):
-            self._take(word)
+        self._take("def", "main", "(", ")", ":")
         self._emit("DEF", "run")
         self._body("m", self._lines[0][0])
-        self._end_line()
         if self._at < len(self._lines):
             self._fail("the end of the program")
         return np.array(self._ids, dtype=np.uint8)
 
     def _body(self, letter: str, indent: int) -> None:
-        """Read the statements after a colon; ``indent`` is that of the line it ends."""
+        """Read the statements after a colon; ``indent`` is that of the line with the colon."""
         self._emit(f"{letter}(")
         if self._peek() is not None:
             self._line(indent, inner=letter != "m")
-        elif self._at + 1 < len(self._lines) and self._lines[self._at + 1][0] > indent:
-            self._at, self._word = self._at + 1, 0
-            self._block(self._lines[self._at][0])
+            self._end_line()
         else:
-            self._at, self._word = self._at + 1, 0
-            self._fail("an indented statement")
+            self._end_line()
+            if self._indent() <= indent:
+                self._fail("an indented statement")
+            self._block(self._indent())
         self._emit(f"{letter})")
 
     def _block(self, indent: int) -> None:
-        while self._at < len(self._lines) and self._lines[self._at][0] == indent:
+        while self._indent() == indent:
             self._line(indent)
             self._end_line()
-        if self._at < len(self._lines) and self._lines[self._at][0] > indent:
+        if self._indent() > indent:
             self._fail(f"an indentation of {indent}")
 
     def _line(self, indent: int, *, inner: bool = False) -> None:
@@ -157,34 +152,33 @@ class _Readable:
             if inner and self._peek_text() not in t.ACTIONS:
                 self._fail("an action (if, while and repeat begin a line of their own)")
             self._statement(indent)
-            if self._peek_text() != ";":
+            if self._word == 0 or self._peek_text() != ";":
                 break
             self._take(";")
 
     def _end_line(self) -> None:
-        """Leave a line whose statements are read; a block that ended has left it already."""
+        """Leave the line, unless a body has left it already."""
         if self._word == 0:
             return
         if self._peek() is not None:
             self._fail("the end of the line")
         self._at, self._word = self._at + 1, 0
 
+    def _indent(self) -> int:
+        """Return the indentation of the line, or −1 after the last line."""
+        return self._lines[self._at][0] if self._at < len(self._lines) else -1
+
     def _statement(self, indent: int) -> None:
         word = self._peek_text()
         if word in t.ACTIONS:
-            self._take(word)
-            self._take("(")
-            self._take(")")
+            self._take(word, "(", ")")
             self._emit(word)
         elif word == "repeat":
-            self._take(word)
-            self._take("(")
+            self._take(word, "(")
             count = self._peek_text()
             if not re.fullmatch(r"1?[0-9]", count):
                 self._fail(f"a whole number from 0 to {t.MAX_REPEAT}")
-            self._take(count)
-            self._take(")")
-            self._take(":")
+            self._take(count, ")", ":")
             self._emit("REPEAT", f"R={int(count)}")
             self._body("r", indent)
         elif word == "while":
@@ -197,29 +191,20 @@ class _Readable:
             self._fail("an action, if, while or repeat")
 
     def _if(self, indent: int) -> None:
-        place = len(self._ids)
+        start = len(self._ids)
         self._emit("IF")
         self._guard("if")
         self._body("i", indent)
-        here, word = self._at, self._word
-        if word and self._peek() is None:  # an inline body: the else is on the next line
-            self._at, self._word = here + 1, 0
-        follows = self._at < len(self._lines) and self._lines[self._at][0] == indent
-        if follows and self._word == 0 and self._peek_text() == "else":
-            self._take("else")
-            self._take(":")
-            self._ids[place] = t.IFELSE
+        if self._indent() == indent and self._peek_text() == "else":
+            self._take("else", ":")
+            self._ids[start] = t.IFELSE
             self._emit("ELSE")
             self._body("e", indent)
-        else:
-            self._at, self._word = here, word
 
     def _guard(self, keyword: str) -> None:
-        self._take(keyword)
-        self._take("(")
+        self._take(keyword, "(")
         self._condition()
-        self._take(")")
-        self._take(":")
+        self._take(")", ":")
 
     def _condition(self) -> None:
         self._emit("c(")
@@ -234,9 +219,7 @@ class _Readable:
             if bracket:
                 self._take(")")
         elif word in t.CONDITIONS:
-            self._take(word)
-            self._take("(")
-            self._take(")")
+            self._take(word, "(", ")")
             self._emit(word)
         else:
             self._fail(f"not, {', '.join(t.CONDITIONS)}")
@@ -252,10 +235,11 @@ class _Readable:
         word = self._peek()
         return word.text if word is not None else ""
 
-    def _take(self, text: str) -> None:
-        if self._peek_text() != text:
-            self._fail(repr(text))
-        self._word += 1
+    def _take(self, *texts: str) -> None:
+        for text in texts:
+            if self._peek_text() != text:
+                self._fail(repr(text))
+            self._word += 1
 
     def _emit(self, *texts: str) -> None:
         if len(self._ids) + len(texts) > t.MAX_TOKENS:
@@ -306,14 +290,12 @@ def readable_lines(program: Program) -> list[Line]:
             lines.append(Line(f"repeat({texts[at + 1][2:]}):", depth, at))
             at += 2
         elif word in ("IF", "IFELSE", "WHILE"):
-            end = at + 2
-            nots = 0
-            while texts[end] == "not":
-                nots, end = nots + 1, end + 2
-            condition = "not " * nots + texts[end] + "()"
+            end = texts.index("c)", at)
+            nots = texts[at:end].count("not")
+            condition = "not " * nots + texts[end - 1] + "()"
             keyword = "while" if word == "WHILE" else "if"
             lines.append(Line(f"{keyword}({condition}):", depth, at))
-            at = end + 2 + nots
+            at = end + 1 + nots
         elif word == "ELSE":
             lines.append(Line("else:", depth, at))
             at += 1
@@ -334,12 +316,17 @@ def _read_lines(text: str) -> list[tuple[int, list[_Word]]]:
         for match in re.finditer(r"[A-Za-z0-9_]+|\S", code):
             words.append(_Word(match.group(), number, match.start() + 1))
             if len(words) > 4 * t.MAX_TOKENS:
-                break  # more than any program has: the parser will say so
+                break  # more than any program has: the parser refuses them
         if words:
             lines.append((len(code) - len(code.lstrip(" ")), words))
         if len(lines) > t.MAX_TOKENS:
             break
     return lines
+
+
+def _place(text: str, at: int) -> tuple[int, int]:
+    """Return the line and the column of a place in a text, both from 1."""
+    return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
 
 
 def _refuse(line: int, column: int, found: str, wanted: str) -> NoReturn:

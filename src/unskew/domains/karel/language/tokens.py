@@ -6,21 +6,15 @@ A program is a row of token ids; 0, which stands in no program, pads it to the r
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes
 from unskew.core.errors import UnskewError, unknown
 
 MAX_TOKENS = 256  # the longest program that is parsed, compiled or run
 MAX_REPEAT = 19
 
 ACTIONS = ("move", "turnLeft", "turnRight", "pickMarker", "putMarker")
-CONDITIONS = (
-    "markersPresent",
-    "noMarkersPresent",
-    "leftIsClear",
-    "rightIsClear",
-    "frontIsClear",
-)
+CONDITIONS = ("markersPresent", "noMarkersPresent", "leftIsClear", "rightIsClear", "frontIsClear")
 VOCABULARY = (
     *("<s>", "not", "DEF", "run", "REPEAT", "WHILE", "IF", "IFELSE", "ELSE"),
     *CONDITIONS,
@@ -38,7 +32,7 @@ OPEN_IF, CLOSE_IF, OPEN_ELSE, CLOSE_ELSE = range(IDS["i("], IDS["i("] + 4)
 FIRST_COUNT = IDS["R=0"]
 
 
-def to_ids(tokens: list[str]) -> NDArray[np.uint8]:
+def to_ids(tokens: list[str]) -> Bytes:
     """Return the ids of tokens."""
     for token in tokens:
         if token not in IDS or token == VOCABULARY[PAD]:
@@ -46,12 +40,12 @@ def to_ids(tokens: list[str]) -> NDArray[np.uint8]:
     return np.array([IDS[token] for token in tokens], dtype=np.uint8)
 
 
-def to_texts(ids: NDArray[np.uint8]) -> list[str]:
+def to_texts(ids: Bytes) -> list[str]:
     """Return the tokens of a program, without its padding."""
     return [VOCABULARY[number] for number in ids.tolist() if number != PAD]
 
 
-def stacked(programs: list[NDArray[np.uint8]]) -> NDArray[np.uint8]:
+def stacked(programs: list[Bytes]) -> Bytes:
     """Return programs as the rows of one array (n, width), padded with zeros."""
     width = max(len(program) for program in programs)
     if width > MAX_TOKENS:

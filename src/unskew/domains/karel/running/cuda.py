@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, fields
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Ints
 from unskew.core.errors import UnskewError, check_count
 from unskew.domains.karel.language.compiler import Code
 from unskew.domains.karel.running.interpreter import (
@@ -38,11 +39,7 @@ class DeviceRuns:
 
 
 def run_cuda(
-    programs: NDArray[np.uint8] | Code,
-    worlds: NDArray[np.uint8],
-    which: NDArray[np.int64] | None = None,
-    *,
-    max_ticks: int = MAX_TICKS,
+    programs: Bytes | Code, worlds: Bytes, which: Ints | None = None, *, max_ticks: int = MAX_TICKS
 ) -> Runs:
     """Do what ``run`` does, on the device, from NumPy arrays to NumPy arrays."""
     code, which = checked_pairs(programs, worlds, which, max_ticks)
@@ -81,11 +78,9 @@ def run_on_device(
     n = before.shape[0]
     owner = _on_device("which", which, (n,), np.int64)
     out = device_room(n) if out is None else out
-    after = _on_device("out.worlds", out.worlds, (n, BYTES), np.uint8)
-    status = _on_device("out.status", out.status, (n,), np.uint8)
-    ticks = _on_device("out.ticks", out.ticks, (n,), np.int32)
-    coverage = _on_device("out.coverage", out.coverage, (n, 2), np.uint64)
-    actions = _on_device("out.actions", out.actions, (n, 5), np.int32)
+    after, *results = (
+        _on_device(f"out.{name}", getattr(out, name), *kind) for name, kind in _kinds(n).items()
+    )
     if n == 0:
         return out
     if out.worlds is not worlds:
@@ -93,20 +88,27 @@ def run_on_device(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a few runs do not fill a device, and need not
         launch = _kernel()[-(-n // THREADS), THREADS]
-    launch(code, owner, max_ticks, after, status, ticks, coverage, actions)
+    launch(code, owner, max_ticks, after, *results)
     return out
 
 
 def device_room(n: int, worlds: Any = None) -> DeviceRuns:
-    """Return room on the device for ``n`` runs; ``worlds`` that are given are to be written to."""
-    device = _cuda()
-    return DeviceRuns(
-        device.device_array((n, BYTES), np.uint8) if worlds is None else worlds,
-        device.device_array(n, np.uint8),
-        device.device_array(n, np.int32),
-        device.device_array((n, 2), np.uint64),
-        device.device_array((n, 5), np.int32),
-    )
+    """Return room on the device for ``n`` runs; results overwrite ``worlds`` if it is given."""
+    kinds, device = _kinds(n), _cuda()
+    if worlds is None:
+        worlds = device.device_array(*kinds["worlds"])
+    return DeviceRuns(worlds, *(device.device_array(*kind) for kind in list(kinds.values())[1:]))
+
+
+def _kinds(n: int) -> dict[str, tuple[tuple[int, ...], type]]:
+    """Return the shape and the type of each array of ``n`` runs."""
+    return {
+        "worlds": ((n, BYTES), np.uint8),
+        "status": ((n,), np.uint8),
+        "ticks": ((n,), np.int32),
+        "coverage": ((n, 2), np.uint64),
+        "actions": ((n, 5), np.int32),
+    }
 
 
 def has_cuda() -> bool:
@@ -121,10 +123,9 @@ def has_cuda() -> bool:
 def _cuda() -> Any:
     """Import Numba's CUDA; only those who ask for a device pay for it."""
     try:
-        from numba import cuda as found
+        device: Any = import_module("numba.cuda")
     except ImportError as error:
         raise UnskewError(f"Numba has no CUDA ({error}); pip install numba-cuda") from error
-    device: Any = found
     if not device.is_available():
         raise UnskewError(
             "Numba finds no CUDA device or driver; run on the CPU with unskew.domains.karel.run, "
@@ -166,20 +167,20 @@ def _kernel() -> Any:
 def _on_device(name: str, array: Any, shape: tuple[int | None, ...], dtype: type) -> Any:
     """Return an array on the device as Numba's, refusing one of another kind."""
     if hasattr(array, "copy_to_host"):  # one of Numba's own
-        found = array
+        ours = array
     elif hasattr(array, "__cuda_array_interface__"):
-        found = _cuda().as_cuda_array(array)
+        ours = _cuda().as_cuda_array(array)
     else:
         raise UnskewError(
             f"{name} is a {type(array).__name__}; give an array on the device: "
             "numba.cuda.to_device makes one"
         )
-    fits = len(found.shape) == len(shape) and all(
-        want in (None, size) for want, size in zip(shape, found.shape, strict=True)
+    fits = len(ours.shape) == len(shape) and all(
+        size in (None, actual) for size, actual in zip(shape, ours.shape, strict=True)
     )
-    if not fits or found.dtype != dtype:
+    if not fits or ours.dtype != dtype:
         wanted = ", ".join("any" if size is None else str(size) for size in shape)
         raise UnskewError(
-            f"{name} is {found.dtype} {tuple(found.shape)}; give {np.dtype(dtype)} ({wanted})"
+            f"{name} is {ours.dtype} {tuple(ours.shape)}; give {np.dtype(dtype)} ({wanted})"
         )
-    return found
+    return ours

@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Ints
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.domains.karel.running.chance import Chance, uniform
 from unskew.domains.karel.world import BYTES, CELLS, HEIGHT, SIDE, WALL, WIDTH, World
@@ -32,7 +32,7 @@ FAIR, KINDLY = range(2)  # in a kindly world an action never fails on a cell tha
 GEOMETRIC, EVEN, REVERSED, MIXED, VARIED = range(5)
 
 # The state of the generator, what is left to decide, and the world before the run.
-Left: TypeAlias = NDArray[np.int64]
+Left: TypeAlias = Ints
 Hidden: TypeAlias = tuple[Chance, Left, World]
 
 

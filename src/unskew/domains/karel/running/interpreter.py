@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from unskew.core.arrays import Bytes, Flags, Ints
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.core.errors import UnskewError, check_count
 from unskew.domains.karel.language import compiler as c
@@ -22,7 +23,7 @@ MOST_TICKS = 2**31 - 1  # more cannot be counted
 NESTED_REPEATS = 64  # a program of MAX_TOKENS tokens has no more
 
 # The statement of each instruction, and a flag for each statement: it ran.
-Marks: TypeAlias = tuple[NDArray[np.int16], NDArray[np.bool_]]
+Marks: TypeAlias = tuple[NDArray[np.int16], Flags]
 
 
 class Status(IntEnum):
@@ -47,18 +48,18 @@ class Runs:
     for which no tick was left was not. It is None unless the caller asked for it.
     """
 
-    worlds: NDArray[np.uint8]
-    status: NDArray[np.uint8]
+    worlds: Bytes
+    status: Bytes
     ticks: NDArray[np.int32]
     coverage: NDArray[np.uint64]
     actions: NDArray[np.int32]
-    statements: NDArray[np.bool_] | None = None
+    statements: Flags | None = None
 
 
 def run(
-    programs: NDArray[np.uint8] | Code,
-    worlds: NDArray[np.uint8],
-    which: NDArray[np.int64] | None = None,
+    programs: Bytes | Code,
+    worlds: Bytes,
+    which: Ints | None = None,
     *,
     max_ticks: int = MAX_TICKS,
     threads: int = 1,
@@ -78,7 +79,7 @@ def run(
     check_count("threads", threads)
     code, which = checked_pairs(programs, worlds, which, max_ticks)
     n, width = len(worlds), code.instructions.shape[1] - 1
-    made = Runs(
+    runs = Runs(
         np.empty_like(worlds),
         np.empty(n, np.uint8),
         np.empty(n, np.int32),
@@ -89,19 +90,12 @@ def run(
 
     def chunk(start: int, stop: int) -> None:
         part = slice(start, stop)
+        before = np.ascontiguousarray(worlds[part])
+        marks = None if runs.statements is None else (code.places, runs.statements[part])
         run_rows(
-            code.instructions,
-            np.ascontiguousarray(worlds[part]),
-            which[part],
-            max_ticks,
-            made.worlds[part],
-            made.status[part],
-            made.ticks[part],
-            made.coverage[part],
-            made.actions[part],
-            None if made.statements is None else code.places,
-            None if made.statements is None else made.statements[part],
-        )
+            code.instructions, before, which[part], max_ticks, runs.worlds[part],
+            runs.status[part], runs.ticks[part], runs.coverage[part], runs.actions[part], marks,
+        )  # fmt: skip
 
     if threads == 1:
         chunk(0, n)
@@ -109,15 +103,12 @@ def run(
         bounds = np.linspace(0, n, 4 * threads + 1).astype(int).tolist()
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(chunk, bounds[:-1], bounds[1:]))
-    return made
+    return runs
 
 
 def checked_pairs(
-    programs: NDArray[np.uint8] | Code,
-    worlds: NDArray[np.uint8],
-    which: NDArray[np.int64] | None,
-    max_ticks: int,
-) -> tuple[Code, NDArray[np.int64]]:
+    programs: Bytes | Code, worlds: Bytes, which: Ints | None, max_ticks: int
+) -> tuple[Code, Ints]:
     """Return the compiled programs and the program of each world; refuse what cannot run."""
     check_count("max_ticks", max_ticks)
     if max_ticks > MOST_TICKS:
@@ -129,7 +120,11 @@ def checked_pairs(
     if worlds.ndim != 2 or worlds.shape[1] != BYTES:
         raise UnskewError(f"worlds have the shape {worlds.shape}; give bytes (n, {BYTES})")
     if which is None:
-        which = _owners(len(programs), len(worlds))
+        if len(programs) == 0 or len(worlds) % len(programs):
+            raise UnskewError(
+                f"{len(worlds)} worlds do not divide by {len(programs)} programs; pass which"
+            )
+        which = np.arange(len(worlds), dtype=np.int64) // (len(worlds) // len(programs))
     _need_array("which", which, np.integer, "whole numbers, the program of each world")
     inside = which.size == 0 or 0 <= which.min() <= which.max() < len(programs)
     if which.shape != (len(worlds),) or not inside:
@@ -149,41 +144,34 @@ def _need_array(name: str, value: object, kind: DTypeLike, content: str) -> None
         raise UnskewError(f"{name} are {actual}; give a NumPy array of {content}")
 
 
-def _owners(programs: int, worlds: int) -> NDArray[np.int64]:
-    if programs == 0 or worlds % programs:
-        raise UnskewError(f"{worlds} worlds do not divide by {programs} programs; pass which")
-    return np.arange(worlds, dtype=np.int64) // (worlds // programs)
-
-
 @compiled
 def run_rows(
-    code: NDArray[np.int64],
-    worlds: NDArray[np.uint8],
-    which: NDArray[np.int64],
+    code: Ints,
+    worlds: Bytes,
+    which: Ints,
     max_ticks: int,
-    after: NDArray[np.uint8],
-    status: NDArray[np.uint8],
+    after: Bytes,
+    status: Bytes,
     ticks: NDArray[np.int32],
     coverage: NDArray[np.uint64],
     actions: NDArray[np.int32],
-    places: NDArray[np.int16] | None,
-    statements: NDArray[np.bool_] | None,
+    all_marks: Marks | None,
 ) -> None:
-    """Run the program of each world on a copy of it. ``places``, ``statements`` may be None."""
+    """Run the program of each world on a copy of it. ``all_marks`` has a row for each run."""
     counters = np.empty(NESTED_REPEATS, dtype=np.int64)
     for row in range(len(worlds)):
         after[row] = worlds[row]
         actions[row] = 0
-        if places is None or statements is None:
+        program = code[which[row]]
+        if all_marks is None:
             status[row], ticks[row] = run_one(
-                code[which[row]], after[row], max_ticks, counters, coverage[row], actions[row], None
+                program, after[row], max_ticks, counters, coverage[row], actions[row], None
             )
         else:
-            marks = (places[which[row]], statements[row])
+            marks = (all_marks[0][which[row]], all_marks[1][row])
             status[row], ticks[row] = run_one(
-                code[which[row]], after[row], max_ticks, counters, coverage[row], actions[row],
-                None, marks,
-            )  # fmt: skip
+                program, after[row], max_ticks, counters, coverage[row], actions[row], None, marks
+            )
 
 
 @compiled_inner
@@ -236,10 +224,10 @@ def with_branch(low: np.uint64, high: np.uint64, bit: int) -> tuple[np.uint64, n
 
 @compiled_inner
 def run_one(  # noqa: PLR0915 - an interpreter is one loop
-    code: NDArray[np.int64],
+    code: Ints,
     world: World,
     max_ticks: int,
-    counters: NDArray[np.int64],
+    counters: Ints,
     coverage: NDArray[np.uint64],
     actions: NDArray[np.int32],
     hidden: Hidden | None,

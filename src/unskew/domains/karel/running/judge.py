@@ -1,8 +1,8 @@
-"""Judging programs that were proposed for examples: do they do what the pairs show (section 4)?
+"""Judges programs that were proposed for examples: do they do what the pairs show (section 4)?
 
-A task is an example of which the first pairs were shown and the rest was held out. A proposal is
-consistent if it makes the outputs of the shown pairs, and generalizes if it makes those of all of
-them; a run that crashes or does not end makes nothing.
+A task is an example: its first pairs are shown, the rest is held out. A proposal is consistent if
+it makes the outputs of the shown pairs, and generalizes if it makes the outputs of all pairs. A
+run that crashes or does not end makes no output.
 """
 
 from __future__ import annotations
@@ -11,31 +11,31 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Flags, Ints
 from unskew.core.errors import UnskewError
 from unskew.domains.karel.language.compiler import FINE, compile_programs
 from unskew.domains.karel.running.interpreter import run
 from unskew.domains.karel.world import BYTES
 
-AT_ONCE = 1 << 19  # runs whose worlds are held at once: 130 MB
+RUNS_AT_ONCE = 1 << 19  # their worlds take 130 MB
 
 
 @dataclass(frozen=True)
 class Judged:
     """Which proposals are right: four arrays (tasks, proposals) of bool."""
 
-    valid: NDArray[np.bool_]  # it is a program
-    exact: NDArray[np.bool_]  # it is the program of the task, token for token
-    consistent: NDArray[np.bool_]  # it is right on the shown pairs
-    generalizes: NDArray[np.bool_]  # it is right on all pairs, shown and held out
+    valid: Flags  # it is a program
+    exact: Flags  # it is the program of the task, token for token
+    consistent: Flags  # it is right on the shown pairs
+    generalizes: Flags  # it is right on all pairs, shown and held out
 
-    def first_consistent(self) -> NDArray[np.int64]:
+    def first_consistent(self) -> Ints:
         """Return for each task the number of its first consistent proposal; 0 if it has none."""
-        first: NDArray[np.int64] = np.argmax(self.consistent, axis=1)
+        first: Ints = np.argmax(self.consistent, axis=1)
         return first
 
-    def shares(self) -> dict[str, NDArray[np.bool_]]:
+    def shares(self) -> dict[str, Flags]:
         """Return which tasks are solved, for each way of counting."""
         tasks = np.arange(len(self.valid))
         chosen = self.first_consistent()
@@ -44,20 +44,14 @@ class Judged:
             "exact": self.exact[:, 0],
             "consistent": self.consistent[:, 0],
             "generalizes": self.generalizes[:, 0],
-            "exact, any": _any(self.exact),
-            "consistent, any": _any(self.consistent),
-            "generalizes, any": _any(self.generalizes),
+            "exact, any": np.logical_or.reduce(self.exact, axis=1),
+            "consistent, any": np.logical_or.reduce(self.consistent, axis=1),
+            "generalizes, any": np.logical_or.reduce(self.generalizes, axis=1),
             "generalizes, first consistent": self.generalizes[tasks, chosen],
         }
 
 
-def judge(
-    proposals: NDArray[np.uint8],
-    programs: NDArray[np.uint8],
-    inputs: NDArray[np.uint8],
-    outputs: NDArray[np.uint8],
-    shown: int,
-) -> Judged:
+def judge(proposals: Bytes, programs: Bytes, inputs: Bytes, outputs: Bytes, shown: int) -> Judged:
     """Run proposed programs, and return which of them are right.
 
     Args:
@@ -68,51 +62,42 @@ def judge(
         outputs: what the program of the task makes of them.
         shown: how many of the k pairs were shown; the others were held out.
     """
-    tasks, each, _ = proposals.shape
+    tasks, many, _ = proposals.shape
     k = inputs.shape[1]
     if not 1 <= shown <= k:
         raise UnskewError(f"shown is {shown}; the tasks have {k} pairs: show 1 to {k}")
-    same = np.empty((tasks * each, k), dtype=np.bool_)
-    code = compile_programs(proposals.reshape(tasks * each, -1))
+    same = np.empty((tasks * many, k), dtype=np.bool_)
+    code = compile_programs(proposals.reshape(tasks * many, -1))
     valid = code.status == FINE
     same[~valid] = False
     numbers = np.flatnonzero(valid)
-    for start in range(0, len(numbers), max(1, AT_ONCE // k)):
-        rows = numbers[start : start + max(1, AT_ONCE // k)]
-        before = inputs[rows // each].reshape(-1, BYTES)
+    step = max(1, RUNS_AT_ONCE // k)
+    for start in range(0, len(numbers), step):
+        rows = numbers[start : start + step]
+        before = inputs[rows // many].reshape(-1, BYTES)
         ran = run(code, before, np.repeat(rows, k))
-        right = (ran.worlds.reshape(len(rows), k, BYTES) == outputs[rows // each]).all(axis=2)
+        right = (ran.worlds.reshape(len(rows), k, BYTES) == outputs[rows // many]).all(axis=2)
         same[rows] = right & (ran.status.reshape(len(rows), k) == 0)
-    same = same.reshape(tasks, each, k)
+    same = same.reshape(tasks, many, k)
     return Judged(
-        valid.reshape(tasks, each),
+        valid.reshape(tasks, many),
         _equal(proposals, programs),
-        _all(same[..., :shown]),
-        _all(same),
+        np.logical_and.reduce(same[..., :shown], axis=2),
+        np.logical_and.reduce(same, axis=2),
     )
 
 
-def _any(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = np.logical_or.reduce(flags, axis=-1)
-    return found
-
-
-def _all(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = np.logical_and.reduce(flags, axis=-1)
-    return found
-
-
-def _equal(proposals: NDArray[np.uint8], programs: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Whether each proposal is the task's own program; either may be padded further."""
+def _equal(proposals: Bytes, programs: Bytes) -> Flags:
+    """Return whether each proposal is the task's own program; they may differ in padding."""
     width = min(proposals.shape[2], programs.shape[1])
     alike = (proposals[..., :width] == programs[:, None, :width]).all(axis=2)
     rest = proposals[..., width:].any(axis=2) | programs[:, None, width:].any(axis=2)
-    equal: NDArray[np.bool_] = alike & ~rest
+    equal: Flags = alike & ~rest
     return equal
 
 
 def wilson(share: float, n: float) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share of n; all of [0, 1] where nothing was counted."""
+    """Return Wilson's 95 % interval of a share of n; all of [0, 1] if n is 0."""
     if n == 0:
         return 0.0, 1.0
     z = 1.959964
@@ -124,7 +109,7 @@ def wilson(share: float, n: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Share:
-    """A share: ``hits`` of ``n``, with its 95 % interval (Wilson's)."""
+    """How many of n cases are hits, and Wilson's 95 % interval of this share."""
 
     hits: int
     n: int
@@ -136,10 +121,10 @@ class Share:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The two ends of the interval; 0 and 1 if ``n`` is 0."""
+        """Return the lower and upper end of the interval; all of [0, 1] if n is 0."""
         return wilson(self.share, self.n)
 
     @classmethod
-    def of(cls, solved: NDArray[np.bool_]) -> Share:
+    def of(cls, solved: Flags) -> Share:
         """Return the share of True."""
         return cls(int(solved.sum()), len(solved))

@@ -10,29 +10,14 @@ Every run is one that a real world allows.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Flags, Ints
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.domains.karel.language import compiler as c
 from unskew.domains.karel.language.compiler import Code, decoded
+from unskew.domains.karel.running import hidden as h
 from unskew.domains.karel.running.chance import Chance, chance, uniform
-from unskew.domains.karel.running.hidden import (
-    CELLS_LEFT,
-    COUNTS,
-    EVEN,
-    FREE,
-    FREE_LEFT,
-    KIND,
-    KINDLY,
-    MARKED_LEFT,
-    MIXED,
-    OPEN_LEFT,
-    Hidden,
-    forget,
-    hidden_rooms,
-    look,
-)
-from unskew.domains.karel.sampling.pairs import RunRoom, all_branches, run_is_valid, run_room
+from unskew.domains.karel.sampling.pairs import Room, all_branches, make_room, run_is_valid
 from unskew.domains.karel.world import CELLS, FACING, HEIGHT, POSITION, SIDE, WIDTH, World
 
 RUNS = 100
@@ -42,7 +27,7 @@ RUNS = 100
 PATIENCE, PER_RUN = 20, 4
 
 
-def coverable(rng: np.random.Generator, code: Code) -> NDArray[np.bool_]:
+def coverable(rng: np.random.Generator, code: Code) -> Flags:
     """Return for each program whether valid runs were found that take every branch."""
     passes = np.zeros(len(code), dtype=np.bool_)
     _coverable_rows(chance(rng), code.instructions, code.tests, passes)
@@ -50,21 +35,16 @@ def coverable(rng: np.random.Generator, code: Code) -> NDArray[np.bool_]:
 
 
 @compiled
-def _coverable_rows(
-    state: Chance,
-    code: NDArray[np.int64],
-    tests: NDArray[np.int64],
-    passes: NDArray[np.bool_],
-) -> None:
-    before, world, left = hidden_rooms(1)
-    room = run_room()
+def _coverable_rows(state: Chance, code: Ints, tests: Ints, passes: Flags) -> None:
+    before, world, left = h.hidden_rooms(1)
+    room = make_room()
     for row in range(len(code)):
         hidden = (state, left[0], before[0])
         passes[row] = is_coverable(code[row], tests[row], world[0], hidden, room)
 
 
 @compiled_inner
-def _size(code: NDArray[np.int64]) -> int:
+def _size(code: Ints) -> int:
     """Return the number of instructions before END."""
     size = 0
     while code[size] & 15 != c.END:
@@ -73,7 +53,7 @@ def _size(code: NDArray[np.int64]) -> int:
 
 
 @compiled_inner
-def can_leave_loops(code: NDArray[np.int64]) -> bool:
+def can_leave_loops(code: Ints) -> bool:
     """Return whether the body of every WHILE has an action that can change its condition."""
     size = _size(code)
     for head in range(size):
@@ -94,7 +74,7 @@ def _jumps_to(instruction: int, head: int) -> bool:
 
 
 @compiled_inner
-def _can_change(code: NDArray[np.int64], head: int, end: int) -> bool:
+def _can_change(code: Ints, head: int, end: int) -> bool:
     """Return whether an instruction in the body of a loop can make its condition fail."""
     condition = (code[head] >> c.DETAIL) & 7
     present = (condition == 0) != ((code[head] >> c.DETAIL) & c.NEGATED != 0)
@@ -110,7 +90,7 @@ def _can_change(code: NDArray[np.int64], head: int, end: int) -> bool:
 
 
 @compiled_inner
-def can_act_everywhere(code: NDArray[np.int64], acts: NDArray[np.uint8]) -> bool:
+def can_act_everywhere(code: Ints, acts: Bytes) -> bool:
     """Return whether every branch lies on a path with a move and a marker action.
 
     This is a quick look at the instructions, before any run. ``acts`` is room for two rows with
@@ -148,7 +128,7 @@ def _after(operation: int, done: int) -> int:
 
 
 @compiled_inner
-def _pass_on(instruction: int, acts: NDArray[np.uint8], at: int) -> bool:
+def _pass_on(instruction: int, acts: Bytes, at: int) -> bool:
     """Pass what was done to the instructions that follow; return whether a set changed."""
     operation, _, onward, other = decoded(instruction)
     if operation == c.JUMP:
@@ -163,7 +143,7 @@ def _pass_on(instruction: int, acts: NDArray[np.uint8], at: int) -> bool:
 
 
 @compiled_inner
-def _pass_back(instruction: int, acts: NDArray[np.uint8], at: int) -> bool:
+def _pass_back(instruction: int, acts: Bytes, at: int) -> bool:
     """Work out what must be done before an instruction; return whether the set changed."""
     operation, _, onward, other = decoded(instruction)
     if operation == c.JUMP:
@@ -181,21 +161,18 @@ def _pass_back(instruction: int, acts: NDArray[np.uint8], at: int) -> bool:
 
 
 @compiled_inner
-def is_coverable(
-    code: NDArray[np.int64], tests: int, world: World, hidden: Hidden, room: RunRoom
-) -> bool:
+def is_coverable(code: Ints, tests: int, world: World, hidden: h.Hidden, room: Room) -> bool:
     """Return whether valid runs of a program were found that together take every branch."""
     low, high = all_branches(tests)
     seen_low, seen_high = np.uint64(0), np.uint64(0)
-    coverage = room[1]
     last = 0
     for run in range(1, RUNS + 1):
         _start_kindly(world, hidden)
         if run_is_valid(code, world, hidden, room, True):
-            if seen_low | coverage[0] != seen_low or seen_high | coverage[1] != seen_high:
+            if seen_low | room.coverage[0] != seen_low or seen_high | room.coverage[1] != seen_high:
                 last = run
-            seen_low |= coverage[0]
-            seen_high |= coverage[1]
+            seen_low |= room.coverage[0]
+            seen_high |= room.coverage[1]
             if seen_low == low and seen_high == high:
                 return True
         if run >= PATIENCE + PER_RUN * last:
@@ -204,15 +181,15 @@ def is_coverable(
 
 
 @compiled_inner
-def _start_kindly(world: World, hidden: Hidden) -> None:
+def _start_kindly(world: World, hidden: h.Hidden) -> None:
     """Begin a large kindly world: cells that are only tested are free or marked half the time."""
     state, left, _ = hidden
-    forget(world, hidden)
+    h.forget(world, hidden)
     pose = int(uniform(state) * (4 * CELLS))
     world[HEIGHT], world[WIDTH] = SIDE, SIDE
     world[FACING], world[POSITION] = pose & 3, pose >> 2
     half = 1 << 30  # so many cells that a few revealed ones do not matter
-    left[CELLS_LEFT], left[FREE_LEFT] = 2 * half, half
-    left[OPEN_LEFT], left[MARKED_LEFT] = 2 * half, half
-    left[COUNTS], left[KIND] = MIXED if pose & 4 else EVEN, KINDLY
-    look(world, pose >> 2, FREE, hidden)
+    left[h.CELLS_LEFT], left[h.FREE_LEFT] = 2 * half, half
+    left[h.OPEN_LEFT], left[h.MARKED_LEFT] = 2 * half, half
+    left[h.COUNTS], left[h.KIND] = h.MIXED if pose & 4 else h.EVEN, h.KINDLY
+    h.look(world, pose >> 2, h.FREE, hidden)

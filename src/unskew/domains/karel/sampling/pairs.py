@@ -10,63 +10,20 @@ before the run (``prefix``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.core.arrays import Bytes, Ints
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.domains.karel.language.compiler import Code
-from unskew.domains.karel.running.chance import Chance, chance, two_below, uniform
-from unskew.domains.karel.running.hidden import (
-    CELLS_LEFT,
-    COUNTS,
-    FAIR,
-    FREE,
-    FREE_LEFT,
-    KIND,
-    MARKED_LEFT,
-    MIXED,
-    OPEN_LEFT,
-    STATE,
-    Hidden,
-    Left,
-    clear,
-    counts_of_world,
-    forget,
-    look,
-    reveal_all,
-    reveal_cell,
-)
-from unskew.domains.karel.running.interpreter import (
-    MAX_TICKS,
-    NESTED_REPEATS,
-    run_one,
-    with_branch,
-)
+from unskew.domains.karel.running.chance import Chance, chance, uniform
+from unskew.domains.karel.running.hidden import STATE, Hidden, Left, clear, reveal_all
+from unskew.domains.karel.running.interpreter import MAX_TICKS, NESTED_REPEATS, run_one, with_branch
 from unskew.domains.karel.sampling.prefix import SIZE, lets_begin, read_prefix
-from unskew.domains.karel.sampling.worlds import (
-    CORNER,
-    NARROW_SMALLEST,
-    NARROW_WORLDS,
-    ORIGINAL_WORLDS,
-    UNIFORM_WORLDS,
-    narrow_numbers,
-    original_numbers,
-    original_size,
-)
-from unskew.domains.karel.world import (
-    BYTES,
-    FACING,
-    HEIGHT,
-    POSITION,
-    SIDE,
-    SMALLEST,
-    WALL,
-    WIDTH,
-    World,
-)
+from unskew.domains.karel.sampling.worlds import ORIGINAL_WORLDS, Worlds, start_hidden
+from unskew.domains.karel.world import BYTES, World
 
 # The status of a program: its worlds were found; it crashes in every world; no valid world was
 # found; too few were found; enough were found, but no set of them takes every branch.
@@ -76,92 +33,40 @@ MADE, CRASHES, NONE, FEW, UNCOVERED = range(5)
 ORIGINAL_BUDGET, ORIGINAL_FIRST = 1000, 250
 DRAWS_PER_CALL = 20_000_000  # four seconds: Ctrl-C waits until the call ends
 
-# Which worlds: their kind, r_wall and r_marker of narrow worlds, and how markers are counted.
-Worlds: TypeAlias = tuple[int, float, float, int]
-# The arrays that a run needs: counters, coverage, executed actions.
-RunRoom: TypeAlias = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int32]]
-ORIGINAL = (ORIGINAL_WORLDS, 0.0, 0.0, MIXED)
+
+class Room(NamedTuple):
+    """The arrays that drawing worlds for a program needs: those of a run, and its prefix."""
+
+    counters: Ints
+    coverage: NDArray[np.uint64]
+    actions: NDArray[np.int32]
+    prefix: Ints
 
 
 @compiled
-def run_room() -> RunRoom:
-    """Make the arrays that a run needs."""
-    return (
+def make_room() -> Room:
+    """Make the arrays that drawing worlds for a program needs."""
+    return Room(
         np.empty(NESTED_REPEATS, dtype=np.int64),
         np.zeros(2, dtype=np.uint64),
         np.zeros(5, dtype=np.int32),
+        np.empty(SIZE, dtype=np.int64),
     )
 
 
-@compiled_inner
-def start_hidden(worlds: Worlds, world: World, hidden: Hidden) -> None:
-    """Begin a hidden world: draw its size, its numbers of walls and markers, and Karel's cell.
-
-    In a uniform world each cell is a wall with a probability that is itself uniform. So the
-    number of walls is uniform too. The same holds for the free cells with markers.
-    """
-    state, left, before = hidden
-    kind, r_wall, r_marker, counts = worlds
-    forget(world, hidden)
-    smallest = NARROW_SMALLEST if kind == NARROW_WORLDS else SMALLEST
-    sizes = SIDE + 1 - smallest
-    while True:
-        if kind == ORIGINAL_WORLDS:
-            height, width = original_size(state)
-        else:
-            tall, wide = two_below(uniform(state), sizes, sizes)
-            height, width = smallest + tall, smallest + wide
-        cells = height * width
-        if kind == NARROW_WORLDS:
-            walls, markers = narrow_numbers(cells, r_wall, r_marker)
-        elif kind == UNIFORM_WORLDS:
-            walls = int(uniform(state) * (cells + 1))
-            markers = int(uniform(state) * (cells - walls + 1))
-        else:
-            walls, markers = original_numbers(state, cells)
-        if walls < cells:
-            break
-    left[CELLS_LEFT], left[FREE_LEFT] = cells, cells - walls
-    left[OPEN_LEFT], left[MARKED_LEFT] = cells - walls, markers
-    left[COUNTS], left[KIND] = counts_of_world(state, counts), FAIR
-    if kind == ORIGINAL_WORLDS:
-        left[COUNTS] = MIXED
-    world[HEIGHT], world[WIDTH] = height, width
-    world[FACING] = int(uniform(state) * 4)
-    _place_karel(kind, world, hidden)
-    for byte in range(HEIGHT, BYTES):
-        before[byte] = world[byte]
-
-
-@compiled_inner
-def _place_karel(kind: int, world: World, hidden: Hidden) -> None:
-    """Put Karel on a free cell: on any cell, as the free cells are a random choice of all."""
-    state, left, _ = hidden
-    if kind == ORIGINAL_WORLDS and uniform(state) < CORNER:
-        reveal_cell(world, 0, hidden, False)
-        if world[0] == FREE:
-            world[POSITION] = 0
-            return
-    height, width = int(world[HEIGHT]), int(world[WIDTH])
-    while True:
-        row, column = two_below(uniform(state), height, width)
-        place = row * SIDE + column
-        if world[place] != WALL:
-            break
-    world[POSITION] = place
-    look(world, place, FREE, hidden)
-    left[CELLS_LEFT] -= 1
-    left[FREE_LEFT] -= 1
-
-
-@dataclass(frozen=True)
-class Pairs:
+class Pairs(NamedTuple):
     """Worlds before and after, (n, k, 260), and of each program its status and its draws."""
 
-    inputs: NDArray[np.uint8]
-    outputs: NDArray[np.uint8]
-    status: NDArray[np.uint8]
-    tries: NDArray[np.int64]
+    inputs: Bytes
+    outputs: Bytes
+    status: Bytes
+    tries: Ints
+
+    @classmethod
+    def empty(cls, n: int, k: int) -> Pairs:
+        """Return room for k pairs of worlds for each of n programs."""
+        inputs, outputs = np.zeros((n, k, BYTES), np.uint8), np.zeros((n, k, BYTES), np.uint8)
+        return cls(inputs, outputs, np.empty(n, np.uint8), np.zeros(n, np.int64))
 
 
 def draw_pairs(
@@ -173,43 +78,31 @@ def draw_pairs(
     is not 0, the first ``shown`` worlds together must take every branch. A program without worlds
     gets a status other than MADE, and zeros.
     """
-    n = len(code)
-    inputs, outputs = np.empty((n, k, BYTES), np.uint8), np.empty((n, k, BYTES), np.uint8)
-    made = Pairs(inputs, outputs, np.empty(n, np.uint8), np.empty(n, np.int64))
+    pairs = Pairs.empty(len(code), k)
+    inputs, outputs, status, tries = pairs
     state, step = chance(rng), max(1, DRAWS_PER_CALL // budget)
-    for start in range(0, n, step):
+    for start in range(0, len(code), step):
         rows = slice(start, start + step)
-        _draw_rows(
-            state, code.instructions[rows], code.tests[rows], worlds, shown, budget,
-            inputs[rows], outputs[rows], made.status[rows], made.tries[rows],
-        )  # fmt: skip
-    return made
+        part = Pairs(inputs[rows], outputs[rows], status[rows], tries[rows])
+        _draw_rows(state, code.instructions[rows], code.tests[rows], worlds, shown, budget, part)
+    return pairs
 
 
 @compiled
 def _draw_rows(
-    state: Chance,
-    code: NDArray[np.int64],
-    tests: NDArray[np.int64],
-    worlds: Worlds,
-    shown: int,
-    budget: int,
-    inputs: NDArray[np.uint8],
-    outputs: NDArray[np.uint8],
-    status: NDArray[np.uint8],
-    tries: NDArray[np.int64],
+    state: Chance, code: Ints, tests: Ints, worlds: Worlds, shown: int, budget: int, pairs: Pairs
 ) -> None:
     """Draw the worlds of each program, one after the other."""
+    inputs, outputs, status, tries = pairs
     left = np.zeros((inputs.shape[1], STATE), dtype=np.int64)
-    prefix = np.empty(SIZE, dtype=np.int64)
-    room = run_room()
+    room = make_room()
     for row in range(len(code)):
         clear(inputs[row], outputs[row], left)
         status[row], tries[row] = CRASHES, 0
-        if read_prefix(code[row], prefix, room[0]):
+        if read_prefix(code[row], room.prefix, room.counters):
             status[row], tries[row] = draw_set(
                 state, code[row], tests[row], worlds, shown, budget, budget,
-                inputs[row], outputs[row], left, prefix, room,
+                inputs[row], outputs[row], left, room,
             )  # fmt: skip
         if status[row] == MADE:
             for j in range(inputs.shape[1]):
@@ -221,7 +114,7 @@ def _draw_rows(
 @compiled_inner
 def draw_set(
     state: Chance,
-    code: NDArray[np.int64],
+    code: Ints,
     tests: int,
     worlds: Worlds,
     shown: int,
@@ -230,28 +123,25 @@ def draw_set(
     before: World,
     after: World,
     left: Left,
-    prefix: NDArray[np.int64],
-    room: RunRoom,
+    room: Room,
 ) -> tuple[int, int]:
     """Draw the worlds of one program; return its status and the number of draws.
 
     The first world must be found in ``first`` draws, all worlds in ``budget`` draws.
     """
     low, high = all_branches(tests)
-    coverage = room[1]
     tries, sets = 0, 0
     while tries < budget:
         seen_low, seen_high = np.uint64(0), np.uint64(0)
         covered = True
         for j in range(len(before)):
             most = min(budget - tries, first) if j == 0 else budget - tries
-            hidden = (state, left[j], before[j])
-            used = draw_valid(code, worlds, most, after[j], hidden, prefix, room)
+            used = draw_valid(code, worlds, most, after[j], (state, left[j], before[j]), room)
             tries += abs(used)
             if used <= 0:
                 return (UNCOVERED if sets > 0 else NONE if j == 0 else FEW), tries
-            seen_low |= coverage[0]
-            seen_high |= coverage[1]
+            seen_low |= room.coverage[0]
+            seen_high |= room.coverage[1]
             if j == shown - 1 and (seen_low != low or seen_high != high):
                 sets += 1
                 covered = False
@@ -263,18 +153,12 @@ def draw_set(
 
 @compiled_inner
 def draw_valid(
-    code: NDArray[np.int64],
-    worlds: Worlds,
-    budget: int,
-    world: World,
-    hidden: Hidden,
-    prefix: NDArray[np.int64],
-    room: RunRoom,
+    code: Ints, worlds: Worlds, budget: int, world: World, hidden: Hidden, room: Room
 ) -> int:
     """Draw worlds until one is valid; return the number of draws, negated if none is valid."""
     for used in range(1, budget + 1):
         start_hidden(worlds, world, hidden)
-        if lets_begin(prefix, world, hidden) and run_is_valid(
+        if lets_begin(room.prefix, world, hidden) and run_is_valid(
             code, world, hidden, room, worlds[0] == ORIGINAL_WORLDS
         ):
             return used
@@ -282,14 +166,12 @@ def draw_valid(
 
 
 @compiled_inner
-def run_is_valid(
-    code: NDArray[np.int64], world: World, hidden: Hidden, room: RunRoom, must_act: bool
-) -> bool:
+def run_is_valid(code: Ints, world: World, hidden: Hidden, room: Room, must_act: bool) -> bool:
     """Run a program on a hidden world, and return whether the run is valid.
 
     A valid run does not crash. If it ``must_act``, it also moves and handles a marker.
     """
-    counters, coverage, actions = room
+    counters, coverage, actions, _ = room
     actions[:] = 0
     ended, _ = run_one(code, world, MAX_TICKS, counters, coverage, actions, hidden)
     return ended == 0 and (not must_act or (actions[0] > 0 and actions[3] + actions[4] > 0))
@@ -304,35 +186,20 @@ def all_branches(tests: int) -> tuple[np.uint64, np.uint64]:
     return low, high
 
 
-def pick_pairs(
-    rng: np.random.Generator, code: Code, pool: NDArray[np.uint8], k: int, budget: int
-) -> Pairs:
+def pick_pairs(rng: np.random.Generator, code: Code, pool: Bytes, k: int, budget: int) -> Pairs:
     """Pick k different worlds of a pool for each program on which it does not crash (section 4.3).
 
     Each pick is a random world among those of the pool that were not tried for the program.
     """
-    n = len(code)
-    inputs, outputs = np.zeros((n, k, BYTES), np.uint8), np.zeros((n, k, BYTES), np.uint8)
-    made = Pairs(inputs, outputs, np.empty(n, np.uint8), np.zeros(n, np.int64))
-    _pick_rows(
-        chance(rng), code.instructions, np.ascontiguousarray(pool), budget,
-        made.inputs, made.outputs, made.status, made.tries,
-    )  # fmt: skip
-    return made
+    pairs = Pairs.empty(len(code), k)
+    _pick_rows(chance(rng), code.instructions, np.ascontiguousarray(pool), budget, pairs)
+    return pairs
 
 
 @compiled
-def _pick_rows(
-    state: Chance,
-    code: NDArray[np.int64],
-    pool: NDArray[np.uint8],
-    budget: int,
-    inputs: NDArray[np.uint8],
-    outputs: NDArray[np.uint8],
-    status: NDArray[np.uint8],
-    tries: NDArray[np.int64],
-) -> None:
-    counters, coverage, actions = run_room()
+def _pick_rows(state: Chance, code: Ints, pool: Bytes, budget: int, pairs: Pairs) -> None:
+    inputs, outputs, status, tries = pairs
+    counters, coverage, actions, _ = make_room()
     world = np.empty(BYTES, dtype=np.uint8)
     order = np.arange(len(pool))
     for row in range(len(code)):

@@ -8,9 +8,7 @@ worlds that are thrown away are thrown away here.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from unskew.core.arrays import Ints
 from unskew.core.compiled import compiled_inner
 from unskew.domains.karel.language import compiler as c
 from unskew.domains.karel.language.compiler import decoded
@@ -36,9 +34,7 @@ SIZE = FIRST + FIELDS * MOST_CELLS
 
 
 @compiled_inner
-def read_prefix(
-    code: NDArray[np.int64], prefix: NDArray[np.int64], counters: NDArray[np.int64]
-) -> bool:
+def read_prefix(code: Ints, prefix: Ints, counters: Ints) -> bool:
     """Read what a program does before its first test; return whether some world allows it."""
     prefix[:] = 0
     forward, right, turned = 0, 0, 0
@@ -74,7 +70,7 @@ def read_prefix(
 
 
 @compiled_inner
-def _cell_at(prefix: NDArray[np.int64], forward: int, right: int) -> int:
+def _cell_at(prefix: Ints, forward: int, right: int) -> int:
     """Return the place of a cell in ``prefix``, and add a new cell; −1 if there is no room."""
     for i in range(prefix[GOES_THROUGH]):
         at = FIRST + FIELDS * i
@@ -93,7 +89,7 @@ def _cell_at(prefix: NDArray[np.int64], forward: int, right: int) -> int:
 
 
 @compiled_inner
-def _change(cell: NDArray[np.int64], change: int) -> None:
+def _change(cell: Ints, change: int) -> None:
     """Note that the program picks a marker from a cell (−1) or puts one there (1)."""
     cell[CHANGE] += change
     cell[FEWEST] = max(cell[FEWEST], -cell[CHANGE])
@@ -101,7 +97,7 @@ def _change(cell: NDArray[np.int64], change: int) -> None:
 
 
 @compiled_inner
-def _is_possible(prefix: NDArray[np.int64]) -> bool:
+def _is_possible(prefix: Ints) -> bool:
     """Return whether the cells fit into the largest world, and can hold the needed markers."""
     if prefix[FORWARD_HIGH] - prefix[FORWARD_LOW] >= SIDE:
         return False
@@ -115,7 +111,7 @@ def _is_possible(prefix: NDArray[np.int64]) -> bool:
 
 
 @compiled_inner
-def lets_begin(prefix: NDArray[np.int64], world: World, hidden: Hidden) -> bool:
+def lets_begin(prefix: Ints, world: World, hidden: Hidden) -> bool:
     """Return whether the program gets to its first test; decide the cells on its way."""
     height, width = int(world[HEIGHT]), int(world[WIDTH])
     place, facing = int(world[POSITION]), int(world[FACING])
