@@ -60,9 +60,7 @@ def _shares(recipe: Recipe) -> tuple[float, float]:
     counted = min(_seconds(lambda: measured(recipe, Batch(batch.columns))) for _ in range(3))
     with tempfile.TemporaryDirectory() as folder:
         whole = min(
-            _seconds(
-                lambda: make_part(recipe, Path(folder), 1, lambda: (Batch(batch.columns), tally))
-            )
+            _seconds(lambda: make_part(recipe, Path(folder), 1, Batch(batch.columns), tally))
             for _ in range(3)
         )
     return (whole - counted) / drawn, counted / drawn

@@ -10,7 +10,7 @@ from statistics import mean
 from typing import Any
 
 from unskew import Recipe
-from unskew.audits.audit import VariableAudit
+from unskew.audits.records import VariableAudit
 from unskew.core.tally import Tally
 from unskew.datasets.generate import shard
 from unskew.experiments.provenance import provenance

@@ -26,8 +26,7 @@ from unskew.models.calculator.train import TrainConfig, TrainingData
 from unskew.models.calculator.train import train as train_calculator
 from unskew.models.karel.data.tasks import Tasks
 from unskew.models.karel.network.synthesizer import SynthesizerConfig
-from unskew.models.karel.train.batches import fixed
-from unskew.models.karel.train.run import RunConfig
+from unskew.models.karel.train.run import RunConfig, fixed
 from unskew.models.karel.train.run import train as train_karel
 from unskew.models.karel.train.step import StepConfig
 from unskew.models.ranks import ALONE

@@ -8,7 +8,7 @@ from typing import Any
 from docs.markdown import ROOT, from_to, read, table
 from unskew.domains.karel.sources import TRIES
 from unskew.experiments import KAREL, load_experiment
-from unskew.experiments.karel import actions, narrow_sets, nesting, original
+from unskew.experiments.karel.experiments import BY_ACTIONS, PAPER
 from unskew.experiments.karel.lab.cells import FIRST_CONSISTENT, GENERALIZES
 from unskew.experiments.karel.lab.lab import Lab
 from unskew.experiments.karel.lab.numbers import own_and_others
@@ -22,6 +22,7 @@ from unskew.experiments.karel.lab.test_sets import (
     narrow_names,
 )
 from unskew.experiments.karel.lab.trainings import seeds_of, training
+from unskew.experiments.table import Table
 from unskew.experiments.terminal import cell_text
 
 BEST = "beyond, wider"  # the best of the models that were run
@@ -36,15 +37,13 @@ SUMMARY = {  # the rows of the README's table, by test set
     COVERED[0]: "a loop inside a loop, in worlds that run both",
     ACTIONS: "one to eight actions, no loops",
 }
-BASELINE, EVEN = (  # table 1
-    {f"narrow-{name}": number for name, number in numbers.items()}
-    for numbers in (narrow_sets.BASELINE, narrow_sets.EVEN)
-)
-PAPER = {  # table 1, and sections 4.2 and 4.3
-    "baseline": {**original.PAPER, **BASELINE, **nesting.PAPER},
-    "uniform": EVEN,
-}
 FULL = SCALES["full"]
+NARROW = [f"narrow-{name}" for name in narrow_names(FULL)]
+KINDS = ("baseline", "uniform")  # of the paper's models in the README's table
+BASELINE, EVEN = (
+    {test: numbers[kind] for test, numbers in PAPER.items() if kind in numbers} for kind in KINDS
+)
+ONE_ACTION, EIGHT = (f"{BY_ACTIONS[n]['baseline']:.0f}" for n in (1, 8))  # of the paper
 SHOWN = ", 1 to 5 pairs"
 PASSES = f"{FULL.whole_steps * FULL.batch / FULL.whole:.0f} passes"
 
@@ -78,15 +77,15 @@ def _experiment(result: dict[str, Any]) -> str:
 
 def _table(data: dict[str, Any]) -> str:
     """Return a table with a row for each test set and a column for each model that was run."""
-    cells = {(cell["row"], cell["column"]): cell for cell in data["cells"]}
-    were_run = {cell["row"] for cell in data["cells"] if cell["ours"] is not None}
-    models = [model for model in data["rows"] if model in were_run]
-    missing = [f"*{model}*" for model in data["rows"] if model not in were_run]
+    result = Table.of(data)
+    were_run = {cell.row for cell in result.cells if cell.ours is not None}
+    models = [model for model in result.rows if model in were_run]
+    missing = [f"*{model}*" for model in result.rows if model not in were_run]
     if not models:
         return "Not run yet."
     rows = (
-        (column, *(cell_text(cells[model, column], data["unit"]) for model in models))
-        for column in data["columns"]
+        (column, *(cell_text(result.places[model, column], result.unit) for model in models))
+        for column in result.columns
     )
     not_run = f"\n\nNot run yet: {', '.join(missing)}." if missing else ""
     return table(("", *models), rows) + not_run
@@ -95,13 +94,13 @@ def _table(data: dict[str, Any]) -> str:
 def _summary() -> str:
     """Return the table of the README: the paper's numbers next to ours."""
     heads = ["% solved"]
-    for kind in PAPER:
+    for kind in KINDS:
         heads += [f"{kind}: paper", f"{kind}: {PASSES}", f"{kind}: stream"]
     heads += ["one for all: stream", "one for all: first that fits"]
     rows = []
     for test, title in SUMMARY.items():
         row = [title]
-        for kind, paper in PAPER.items():
+        for kind, paper in zip(KINDS, (BASELINE, EVEN), strict=True):
             number = f"{paper[test]:g}" if test in paper else ""
             row += [number, _solved(f"{kind}, whole", test), _solved(kind, test)]
         rows.append([*row, _solved(BEST, test), f"{_mean(BEST, test, FIRST_CONSISTENT):.1f}"])
@@ -208,13 +207,13 @@ def _findings(experiments: dict[str, dict[str, Any]]) -> str:
         (
             f"- **Other worlds break the baseline.** After {PASSES} it solves "
             f"{_mean(base, ORIGINAL):.1f} % of the recreated original test set (paper: "
-            f"{PAPER['baseline'][ORIGINAL]}), {_mean(base, UNIFORM):.1f} % of the same programs in "
-            f"uniform worlds (paper: {PAPER['baseline'][UNIFORM]}), and {_mean(base, full):.1f} % "
-            f"in worlds full of markers (paper: {PAPER['baseline'][full]}). "
+            f"{BASELINE[ORIGINAL]}), {_mean(base, UNIFORM):.1f} % of the same programs in "
+            f"uniform worlds (paper: {BASELINE[UNIFORM]}), and {_mean(base, full):.1f} % "
+            f"in worlds full of markers (paper: {BASELINE[full]}). "
             f"[Tables](reproduction-tables.md#original-and-uniform-worlds)",
             f"- **Uniform worlds repair this.** The uniform model solves {min(solved):.1f} to "
             f"{max(solved):.1f} % of the twelve narrow sets (paper: "
-            f"{min(narrow_sets.EVEN.values())} to {max(narrow_sets.EVEN.values())}). "
+            f"{min(EVEN.values())} to {max(EVEN.values())}). "
             f"[Table](reproduction-tables.md#narrow-test-sets)",
             f"- **Repeating a small set makes it worse.** At equal compute, "
             f"{FULL.passed:,} examples seen a hundred times give {_mean(fixed, ORIGINAL):.1f} % on "
@@ -223,11 +222,11 @@ def _findings(experiments: dict[str, dict[str, Any]]) -> str:
             f"[Tables](reproduction-tables.md#why-the-baseline-breaks)",
             f"- **Nested loops: we differ.** Our baseline solves {_mean(base, NESTED[0]):.0f} % of "
             f"the tasks with a loop inside a loop; the paper's solves "
-            f"{PAPER['baseline'][NESTED[0]]} %. Almost all of ours are solved by another program "
+            f"{BASELINE[NESTED[0]]} %. Almost all of ours are solved by another program "
             f"than the true one. [Why](reproduction-tables.md#where-we-differ)",
             f"- **Short programs are hard for the baseline.** It solves {whole[0]:.0f} % of the "
             f"programs of one action and {whole[1]:.0f} % of those of eight (paper: "
-            f"{actions.BASELINE[0]:g} and {actions.BASELINE[-1]:.0f}). "
+            f"{ONE_ACTION} and {EIGHT}). "
             f"[Table](reproduction-tables.md#programs-of-actions-alone)",
             f"- **Training with one to five pairs helps where few are shown.** With one pair, the "
             f"baseline on a stream goes from {one[0]:.1f} to {one[1]:.1f} % of the original test "
@@ -249,10 +248,10 @@ def _findings(experiments: dict[str, dict[str, Any]]) -> str:
 def _differences(experiments: dict[str, dict[str, Any]]) -> str:
     """Return where our numbers differ most from the paper's."""
     whole, stream = (
-        {kind: _mean(f"{kind}{end}", ORIGINAL) for kind in PAPER} for end in (", whole", "")
+        {kind: _mean(f"{kind}{end}", ORIGINAL) for kind in KINDS} for end in (", whole", "")
     )
-    low = [test for test, number in BASELINE.items() if number < 3]
-    papers = [PAPER["baseline"][test] for test in low]
+    low = [test for test in NARROW if BASELINE[test] < 3]
+    papers = [BASELINE[test] for test in low]
     ours, few = ([_mean(f"baseline, {end}", test) for test in low] for end in ("whole", "passes"))
     seeds = ", ".join(f"{value:.1f}" for value in sorted(_values("baseline", low[1])))
     rows = _scores("baseline, whole")[0][ACTIONS]["by"]["actions"]
@@ -275,7 +274,7 @@ def _differences(experiments: dict[str, dict[str, Any]]) -> str:
             f"{_mean(f'uniform {FULL.passed:,}', ORIGINAL):.1f} %, and a model that sees one to "
             f"five solves {_mean('uniform, passes', ORIGINAL):.1f} % (one seed each).",
             f"- **Short programs.** From one to eight actions, the paper's baseline goes from "
-            f"{actions.BASELINE[0]:g} to {actions.BASELINE[-1]:.0f} %. After {PASSES}, ours goes "
+            f"{ONE_ACTION} to {EIGHT} %. After {PASSES}, ours goes "
             f"from {lengths[0]:.0f} to {lengths[-1]:.0f} %.",
             _narrow_trained(experiments["karel-narrow-training"]["tables"][0]),
         )
@@ -293,8 +292,8 @@ def _nested() -> str:
         sum(facts[name] for facts in nested) for name in ("tasks", "solved", "by nesting")
     )
     return (
-        f"- **Nested loops.** The paper's baseline has an accuracy of {nesting.PAPER[NESTED[0]]} "
-        f"and {nesting.PAPER[NESTED[1]]} % (*while in while* and *while in if*). After {PASSES}, "
+        f"- **Nested loops.** The paper's baseline has an accuracy of {BASELINE[NESTED[0]]} "
+        f"and {BASELINE[NESTED[1]]} % (*while in while* and *while in if*). After {PASSES}, "
         f"ours solves {solved[0]:.0f} and {solved[1]:.0f} %. Where the shown worlds take every "
         f"branch, it solves {solved[2]:.0f} and {solved[3]:.0f} %. Its exact matches are "
         f"{exact[0]:.2f} and {exact[1]:.2f} % ({exact[2]:.2f} and {exact[3]:.2f} % where the "

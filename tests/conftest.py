@@ -7,6 +7,8 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.commands import exit_code
+
 # Before torch is loaded: two suites on two cores would starve each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
@@ -26,15 +28,28 @@ def interrupts():
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
+def run(capsys):
     """Run a command in this process; return exit code, stdout and stderr."""
-    from unskew.cli import main
 
-    def call(*args: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["unskew", *map(str, args)])
-        with pytest.raises(SystemExit) as stop:
-            main()
+    def call(*arguments: object) -> tuple[int, str, str]:
+        code = exit_code(*arguments)
         out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
+        return code, out, err
 
     return call
+
+
+@pytest.fixture
+def own_module(tmp_path, monkeypatch):
+    """Write modules into an empty folder, which becomes the current one, and forget them after."""
+    monkeypatch.chdir(tmp_path)
+    names = []
+
+    def write(name: str, text: str) -> None:
+        (tmp_path / f"{name}.py").write_text(text)
+        sys.modules.pop(name, None)
+        names.append(name)
+
+    yield write
+    for name in names:
+        sys.modules.pop(name, None)

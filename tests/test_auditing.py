@@ -22,8 +22,9 @@ from hypothesis import strategies as st
 import unskew
 from tests.naive.homogenize import histogram_statistics
 from unskew import Batch, Recipe, Source, UnskewError, audit, generate, over
-from unskew.audits.audit import Auditor, VariableAudit
+from unskew.audits.auditor import Auditor
 from unskew.audits.binning import readable_edges, usual_range
+from unskew.audits.records import VariableAudit
 from unskew.core.variable import as_variable
 
 fixed = settings(derandomize=True)
@@ -60,12 +61,8 @@ def test_figures_agree_with_the_twin(values: list[int], declared: bool) -> None:
         assert list(found.missing) == expected["missing"]
 
 
-def test_figures_by_hand() -> None:
+def test_the_commonest_values_come_first() -> None:
     found = audit([*"aaab"], by={"letter": over(itself, "abc")}).variables["letter"]
-    assert found.entropy == pytest.approx(2 * math.log(2) - 0.75 * math.log(3))
-    assert found.kl == pytest.approx(math.log(3) - found.entropy)
-    assert found.total_variation == pytest.approx(3 / 4 - 1 / 3)
-    assert found.missing == ("c",)
     assert found.commonest == (("a", 0.75), ("b", 0.25))
 
 
@@ -190,7 +187,8 @@ class TestDuplicates:
         )
 
     def test_sets_whatever_their_order(self) -> None:
-        self.check([frozenset([8, 0]), frozenset([0, 8]), frozenset([8])], [0, 0, 1])
+        sets = frozenset([8, 0]), frozenset([0, 8]), frozenset([8])
+        self.check([Point(each) for each in sets], [0, 0, 1])
 
     def test_mixed(self) -> None:
         mixed = [1, "1", (1,), ("1",), None, "None", 2.5, "2.5", b"1", "", 1, "1", (1,), None]
@@ -439,16 +437,12 @@ def test_advance_is_told_of_each_example() -> None:
 
 
 def test_columns_are_left_out_for_the_reason_that_is_true(run: Any, written: Path) -> None:
-    table = [
-        {"tags": [i], "meta": {"a": i}, "text": f"row {i}", "kind": i % 3, "s": {i}}
-        for i in range(500)
-    ]
+    table = [{"tags": [i], "meta": {"a": i}, "text": f"row {i}", "kind": i % 3} for i in range(500)]
     holds = "holds {}; name a function of the row: --by my_module:my_function"
     assert audit(table).left_out == {
         "tags": holds.format("lists"),
         "meta": holds.format("dicts"),
         "text": "500 values in the first 500 rows, too many for a histogram",
-        "s": holds.format("sets"),
     }
     lines = [json.dumps({key: row[key] for key in ("tags", "text", "kind")}) for row in table]
     (written / "x.jsonl").write_text("\n".join(lines))
@@ -658,7 +652,6 @@ def test_only_common_variables_are_compared() -> None:
         [datetime.date(2020, 1, 1)],
         [decimal.Decimal("1.5")],
         [b"bytes"],
-        [frozenset({1, 2})],
     ],
     ids=repr,
 )

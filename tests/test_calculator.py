@@ -1,8 +1,5 @@
 """The Calculator: its language against Python and the slow twin, its sources in distribution."""
 
-import subprocess
-import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from functools import cache
@@ -14,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.commands import python
 from tests.naive import calculator as naive
 from tests.statistics import has_rate, same_distribution
 from tests.waiting import HANG
@@ -76,37 +74,6 @@ def test_any_text_is_parsed_or_refused_as_by_the_twin(text: str) -> None:
     else:
         assert parse(text) == expected
         assert evaluate(text) == naive.value_mod10(expected)
-
-
-def test_operators_of_one_precedence_associate_to_the_left() -> None:
-    assert parse("1-2-3") == ("-", ("-", 1, 2), 3)
-    assert parse("1-2*3") == ("-", 1, ("*", 2, 3))
-    assert parse("1-(2-3)") == ("-", 1, ("-", 2, 3))
-
-
-def test_the_papers_examples() -> None:
-    assert evaluate("5+4*(2+3)") == 5
-    assert evaluate(PAPER) == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "has the end at column 1; expected a digit"),
-        ("1+", "has the end at column 3; expected a digit"),
-        ("(1", r"has the end at column 3; expected an operator, '\)'"),
-        ("1)", r"has '\)' at column 2"),
-        ("12", "has '2' at column 2; expected an operator"),
-        ("-1", "has '-' at column 1"),
-        ("1 +2", "has ' ' at column 2"),
-        ("()", r"has '\)' at column 2"),
-        ("1/2", "has '/' at column 2"),
-        ("٣", "at column 1"),
-    ],
-)
-def test_what_is_no_expression_is_refused_with_its_place(text: str, message: str) -> None:
-    with pytest.raises(UnskewError, match=message):
-        parse(text)
 
 
 def test_a_tree_is_drawn_one_node_a_line() -> None:
@@ -240,9 +207,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_megabyte_of_hostile_text_is_answered_soon(kind: str) -> None:
+def test_a_megabyte_of_hostile_text_is_answered(kind: str) -> None:
+    """In a second or two. What took the square of the length would hang for hours."""
     text, value = HOSTILE[kind]
-    started = time.process_time()
     values, malformed = kernels.evaluate_texts(*packed([text]))
     if value is None:
         assert malformed == 0
@@ -253,8 +220,6 @@ def test_a_megabyte_of_hostile_text_is_answered_soon(kind: str) -> None:
         assert (malformed, values.tolist()) == (-1, [value])
         assert evaluate(text) == value
     kernels.measure_texts(*packed([text]), kernels.MAX_DEPTH)
-    # A second or two of this process's own; what took the square of the length would take hours.
-    assert time.process_time() - started < 300
 
 
 def test_a_long_sum_is_printed_as_it_was_read() -> None:
@@ -513,9 +478,7 @@ def test_a_cap_that_hardly_anything_fits_ends_with_an_error() -> None:
         "import unskew; unskew.audit('calculator/bal', n=1, "
         "settings={'min_depth': 6, 'max_depth': 6, 'max_length': 127})"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG
-    )
+    done = python(code, timeout=HANG)
     assert "UnskewError" in done.stderr
     assert "max_length" in done.stderr
 
@@ -523,16 +486,6 @@ def test_a_cap_that_hardly_anything_fits_ends_with_an_error() -> None:
 def measured(*texts: str) -> dict[str, list[Any]]:
     batch = Batch.from_arrow(pa.table({"expression": pa.array(texts, pa.string())}))
     return {name: v.measure(batch).tolist() for name, v in DOMAIN.variables.items()}
-
-
-def test_the_five_variables_on_the_papers_example() -> None:
-    assert measured(PAPER) == {
-        "length": [14],  # 13 characters; ties between even numbers go up
-        "operations": [4],
-        "parentheses": [2],
-        "mean_depth": [0.75],  # 0.8, to the nearest quarter
-        "max_depth": [1],
-    }
 
 
 def test_the_five_variables_are_those_of_the_twin() -> None:

@@ -102,14 +102,14 @@ def test_a_byte_of_a_tensor_that_changed_is_said_to_be_damage(path):
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 100, -50, -1])
 def test_what_is_cut_is_refused(path, size):
     path.write_bytes(path.read_bytes()[:size])
-    assert "is no whole checkpoint" in refusal(path)
+    assert "is not a whole checkpoint" in refusal(path)
 
 
 @pytest.mark.parametrize(
     ("metadata", "said"),
     [
-        (None, "is no unskew checkpoint; point at a run"),
-        ({"format": "other"}, "is no unskew checkpoint"),
+        (None, "is not a checkpoint of unskew; point at a run"),
+        ({"format": "other"}, "is not a checkpoint of unskew"),
         ({"format": FORMAT}, "has no facts"),
         ({"format": FORMAT, "facts": "{}"}, "has no digest, so it cannot be trusted; restore it"),
         ({"format": FORMAT, "digest": "0"}, "has no facts"),
@@ -122,7 +122,8 @@ def test_what_others_wrote_is_refused(path, metadata, said):
 
 
 @pytest.mark.parametrize(
-    ("facts", "said"), [("{", "no JSON ("), ("[1]", "no JSON object"), ("[" * 100_000, "no JSON (")]
+    ("facts", "said"),
+    [("{", "not JSON ("), ("[1]", "a JSON object"), ("[" * 100_000, "not JSON (")],
 )
 def test_facts_that_cannot_be_read_are_refused_though_the_digest_is_right(
     path, monkeypatch, facts, said

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import UNSKEW, python
 from tests.waiting import HANG, until
 from unskew.cli import progress
-
-UNSKEW = [sys.executable, "-m", "unskew"]
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def test_help_loads_nothing_heavy():
         "heavy = {'numba', 'pyarrow', 'torch', 'ray', 'vl_convert', 'jinja2'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = python(code)
     assert done.returncode == 0, done.stderr
     for command in (
         "list",
@@ -231,7 +230,7 @@ BAD = {
     "missing option": (("generate", "calculator/dcfg"), "output"),
     "unknown experiment": (("reproduce", "karol"), "unknown experiment"),
     "unknown scale": (("reproduce", "calculator", "--scale", "huge"), "unknown scale"),
-    "no run": (("evaluate", "nowhere"), "nowhere is no run"),
+    "no run": (("evaluate", "nowhere"), "nowhere is not a run"),
     "endless training": (("train", "calculator/dcfg", "-o", "r"), "generate a dataset"),
     "Karel's switch": (
         ("train", "rows.jsonl", "-o", "r", "--differences"),
@@ -313,7 +312,7 @@ def test_a_corrupt_checkpoint_is_refused(run, here):
     checkpoint.write_bytes(checkpoint.read_bytes()[:100])
     code, _, err = run("evaluate", "r", "d")
     assert code == 2
-    assert "no whole checkpoint" in err
+    assert "not a whole checkpoint" in err
 
 
 @pytest.mark.parametrize(
@@ -439,9 +438,8 @@ def test_a_list_fits_a_narrow_terminal_and_is_a_line_each_in_a_pipe(run, monkeyp
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_output_that_cannot_be_written_is_one_line() -> None:
-    command = [sys.executable, "-m", "unskew", "list"]
     with open("/dev/full", "w") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([*UNSKEW, "list"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert line.startswith("error: the output: No space left")

@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-import unskew
 from unskew.balance.theory import cost_bound
 from unskew.core.errors import UnskewError
 from unskew.experiments import calculator, load_experiment
@@ -98,15 +97,14 @@ def test_unknown_experiments_and_scales_are_refused():
         calculator.run("huge")
 
 
-def test_a_result_names_the_commit_that_made_it(monkeypatch, tmp_path):
+def test_a_result_names_the_commit_that_made_it(tmp_path):
     """In a checkout git knows it, an archive has it written, and elsewhere nobody does."""
     home = tmp_path / "src" / "unskew"
     (home / "experiments").mkdir(parents=True)
-    monkeypatch.setattr(unskew, "__file__", str(home / "__init__.py"))
     written = home / "experiments" / "commit.txt"
     for text, said in (("$Format:%H$\n", "unknown"), ("0123abc\n", "0123abc")):
         written.write_text(text)
-        assert commit() == said
+        assert commit(home) == said
     git = shutil.which("git")
     if git is None:
         pytest.skip("there is no git")
@@ -120,11 +118,11 @@ def test_a_result_names_the_commit_that_made_it(monkeypatch, tmp_path):
     run("init", "-q")
     run("add", ".")
     run("commit", "-q", "-m", "one")
-    assert commit() == run("rev-parse", "HEAD") != ""
+    assert commit(home) == run("rev-parse", "HEAD") != ""
     (tmp_path / "notes").write_text("not the package's")
-    assert commit() == run("rev-parse", "HEAD")
+    assert commit(home) == run("rev-parse", "HEAD")
     (home / "more.py").write_text("")
-    assert commit() == f"{run('rev-parse', 'HEAD')}, changed"
+    assert commit(home) == f"{run('rev-parse', 'HEAD')}, changed"
 
 
 def test_the_commit_of_a_result_has_the_code_that_made_it():

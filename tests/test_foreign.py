@@ -17,6 +17,7 @@ import pytest
 import torch
 
 import unskew
+from tests.commands import UNSKEW
 from unskew.core.batch import Batch
 from unskew.core.compiled import compiled
 from unskew.core.errors import UnskewError
@@ -258,7 +259,7 @@ def test_kernels_compile_where_nothing_can_be_kept(monkeypatch):
 
 def test_a_terminal_without_unicode():
     env = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    command = [sys.executable, "-m", "unskew", "audit", "calculator/dcfg", "-n", "50"]
+    command = [*UNSKEW, "audit", "calculator/dcfg", "-n", "50"]
     done = subprocess.run(command, capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr
 
@@ -305,7 +306,7 @@ def test_numbers_of_numpy_are_numbers_and_the_rest_is_refused():
         with pytest.raises(UnskewError, match="epsilon is"):
             unskew.homogenize(lambda rng: 1, by=lambda x: x, epsilon=epsilon)
     with pytest.raises(UnskewError, match="seed is True"):
-        unskew.core.rng.stream(True)
+        generator(True)
     with pytest.raises(UnskewError, match="clip from 'a' to 'b'"):
         unskew.clip(len, "a", "b")
 

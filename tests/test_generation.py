@@ -15,22 +15,13 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from tests.datasets import contents, finished_contents, one_by_one
 from unskew import Dataset, Recipe, Tally, UnskewError, audit, generate
 from unskew.core.tally import Reason, by_kind
-from unskew.datasets import generate as generation
 from unskew.datasets.generate import shard
 from unskew.io.location import sha256
 
 SMALL = Recipe("calculator/dcfg", 250, homogenize=("length",), seed=3, shard_size=100)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Return every file below a folder, hidden ones too."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def examples(dataset: Dataset) -> list[dict[str, Any]]:
@@ -320,20 +311,14 @@ def test_run_again_it_ends_with_the_same_files(spoil: Any, tmp_path: Path) -> No
     whole = contents(tmp_path / "made")
     spoil(dataset)
     generate(SMALL, tmp_path / "made")
-    after = contents(tmp_path / "made")
-    assert {name: data for name, data in after.items() if not name.endswith(".part")} == whole
+    assert finished_contents(tmp_path / "made") == whole
 
 
-def test_finished_parts_are_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finished_parts_are_not_made_again(tmp_path: Path) -> None:
     dataset = generate(SMALL, tmp_path / "made")
     dataset.parts[1].unlink()
-    made = []
-    monkeypatch.setattr(
-        generation,
-        "shard",
-        lambda recipe, index, advance: made.append(index) or shard(recipe, index),
-    )
-    generate(SMALL, tmp_path / "made")
+    made: list[int] = []
+    generate(SMALL, tmp_path / "made", engine=one_by_one(made.append))
     assert made == [1]
 
 

@@ -17,9 +17,9 @@ import unskew
 from tests.naive.homogenize import sampled_homogenize
 from tests.statistics import fits, has_rate
 from unskew import HealthWarning, UnskewError
-from unskew.balance import homogenizer, theory
+from unskew.balance import theory
 from unskew.balance.acceptance import accept
-from unskew.balance.homogenizer import ENDLESS, Homogenizer, KeptBatches
+from unskew.balance.homogenizer import ENDLESS, PATIENCE, Homogenizer, KeptBatches
 from unskew.core.batch import Batch
 from unskew.core.rng import generator
 from unskew.core.source import Source, plain_source
@@ -83,23 +83,6 @@ def test_the_kernel_is_the_papers_loop(
     assert keep[:seen].tolist() == stopped
     assert counts.tolist() == [codes[: len(stopped)].count(x) for x in range(size)]
     assert state[0] == len(stopped)
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "codes", "g"),
-    [(0.0, [0, 1, 0], 1 / 2), (0.0, [0, 1, 1, 0, 0, 0], 2 / 4), (0.5, [0, 1, 0, 0], 3 / 5)],
-)
-def test_a_draw_is_kept_just_where_its_uniform_is_below_g(
-    epsilon: float, codes: list[int], g: float
-) -> None:
-    kept = []
-    for uniform in (np.nextafter(g, 0.0), g, np.nextafter(g, 1.0)):
-        counts, state = np.zeros(2, dtype=np.int64), np.array([0, 0, 2])
-        keep = np.zeros(len(codes), dtype=np.bool_)
-        uniforms = np.full(len(codes), uniform)
-        accept(np.array(codes), uniforms, epsilon, False, counts, state, keep, ENDLESS)
-        kept.append(bool(keep[-1]))
-    assert kept == [True, False, False]
 
 
 @fixed
@@ -485,28 +468,26 @@ def test_a_support_that_grows_has_no_value_that_was_never_seen() -> None:
     assert 2 not in made.values()[0]
 
 
-def test_an_impossible_value_at_epsilon_zero_ends_with_an_error(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(homogenizer, "PATIENCE", 5_000)
-    examples = unskew.homogenize(lambda rng: 0, by=over(lambda x: x, [0, 1]), epsilon=0.0)
+def test_an_impossible_value_at_epsilon_zero_ends_with_an_error() -> None:
+    zeros = Source("zeros", lambda rng, n: (batch_of(np.zeros(n)), Counter()), chunk=100_000)
+    made = Homogenizer(codes_variable([0, 1]), 0.0, generator(0))
+    batches = KeptBatches(zeros, generator(1), made)
     with (
         pytest.warns(HealthWarning) as caught,
         pytest.raises(UnskewError, match=r"nothing kept in \d+ draws at epsilon 0: .*never took 1"),
     ):
-        next(examples)
+        next(batches.take())
     assert "never took 1" in str(caught[0].message)
-    assert 5_000 <= examples.health().drawn < 6_000
-    assert examples.tally.kept == 0
-    assert examples.tally.cost == float("inf")
+    assert made.drawn == PATIENCE
+    assert batches.tally.kept == 0
+    assert batches.tally.cost == float("inf")
 
 
-def test_patience_starts_again_with_each_one_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(homogenizer, "PATIENCE", 100)
+def test_patience_starts_again_with_each_one_kept() -> None:
     made = Homogenizer(codes_variable([0, 1]), 0.0, generator(0), cost_limit=1e9)
-    for _ in range(50):
-        made.keep(batch_of([0] * 60 + [1]), ENDLESS)
-    assert made.kept >= 50
+    for _ in range(3):
+        made.keep(batch_of([0] * (2 * PATIENCE // 3) + [1]), ENDLESS)
+    assert made.kept >= 3
 
 
 # Memory.

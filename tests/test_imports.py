@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import unskew
+from tests.commands import python
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path(unskew.__file__).parent
@@ -93,7 +94,7 @@ def test_importing_unskew_loads_nothing_heavy() -> None:
         "import sys, unskew; "
         "print([m for m in ('torch', 'ray', 'numba', 'pyarrow') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python(code, check=True)
     assert done.stdout.strip() == "[]"
 
 

@@ -9,29 +9,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.datasets import agree_with_part, contents
 from unskew import Recipe, UnskewError, generate
 from unskew.datasets import generate as generation
-from unskew.datasets import splits as keys
-from unskew.datasets import target as targets
 from unskew.datasets.engines import processes
 from unskew.datasets.generate import shard
 from unskew.datasets.inputs import RECORD, content_of
 from unskew.datasets.part import NOTES
 from unskew.datasets.splits import keys_in
-from unskew.datasets.target import open_input
+from unskew.datasets.target import open_input, open_target
 from unskew.domains.karel.recipes import problem_table
-from unskew.io.location import sha256
 
 BASE = Recipe("karel/actions", 60, shard_size=25)
 OTHER = Recipe("karel/actions", 60, seed=9, shard_size=25)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 @pytest.fixture(scope="module")
@@ -165,11 +155,11 @@ def test_names_of_recipes_and_tables_have_contents_too():
 
 @pytest.mark.parametrize("kind", ["given", "exclude"])
 def test_a_part_of_a_dataset_that_is_not_what_it_was(inputs, kind):
-    keys._keys_in.cache_clear()
-    part = Path("base/data/train-00001-of-00003.parquet")
-    shutil.copy("other/data/train-00001-of-00003.parquet", part)
+    shutil.move("base", "spoilt")
+    part = "data/train-00001-of-00003.parquet"
+    shutil.copy(Path("other", part), Path("spoilt", part))
     with pytest.raises(UnskewError, match=r"00001-of-00003\.parquet is not what its checksum says"):
-        generate(recipe_with(kind, "base"), "made")
+        generate(recipe_with(kind, "spoilt"), "made")
     assert not list(Path("made").rglob("*00001*"))
 
 
@@ -268,9 +258,7 @@ def test_a_bad_line_of_jsonl(inputs):
 def test_a_bad_row_of_a_part(inputs):
     part = Path("base/data/train-00001-of-00003.parquet")
     spoil(part, 3, "DEF run m( jump m)")
-    manifest = json.loads(Path("base/manifest.json").read_text())
-    manifest["parts"][1]["sha256"] = sha256(part)
-    Path("base/manifest.json").write_text(json.dumps(manifest))
+    agree_with_part(Path("base"), 1)
     with pytest.raises(
         UnskewError, match=r"^base/data/train-00001-of-00003\.parquet row 3: 'jump'"
     ):
@@ -295,7 +283,10 @@ def test_a_table_is_known_by_its_rows(monkeypatch):
 
 
 def test_a_row_that_is_no_more_there_is_named_as_it_was_asked_for(tmp_path):
-    sizes = [(tmp_path / "a", 1_000), (tmp_path / "b", 400)]
-    assert targets._where(1_100, sizes) == f"{tmp_path / 'b'} row 101"
+    for name, rows in (("a.jsonl", 1_000), ("b.jsonl", 500)):
+        (tmp_path / name).write_text('{"x": 1}\n' * rows)
+    opened = open_target(tmp_path)
+    (tmp_path / "b.jsonl").write_text('{"x": 1}\n' * 400)
+    assert opened.where(1_100) == f"{tmp_path / 'b.jsonl'} row 101"
     with pytest.raises(UnskewError, match="there is no row 1501; the files have changed"):
-        targets._where(1_500, sizes)
+        opened.where(1_500)

@@ -7,14 +7,13 @@ import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.resources import files
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 import torch
 
+from tests.commands import exit_code, python
 from tests.waiting import HANG, until
-from unskew.cli import main
 from unskew.cli.progress import told_if_long
 from unskew.core.recipe import Recipe
 from unskew.datasets.generate import generate
@@ -51,16 +50,10 @@ LINE = """# A marker on every cell of the row.
 
 
 def unskew(*arguments, code=0):
-    """Run a command in this process: loading PyTorch again for each takes seconds."""
+    """Run a command in this process; for fixtures of the module, which have no ``run``."""
     out, err = io.StringIO(), io.StringIO()
-    with (
-        patch.object(sys, "argv", ["unskew", *map(str, arguments)]),
-        redirect_stdout(out),
-        redirect_stderr(err),
-        pytest.raises(SystemExit) as end,
-    ):
-        main()
-    assert end.value.code == code, err.getvalue()
+    with redirect_stdout(out), redirect_stderr(err):
+        assert exit_code(*arguments) == code, err.getvalue()
     return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
 
 
@@ -282,7 +275,7 @@ print(sum(none.values()), sum(ready.values()), compiled() == ready)
 
 def test_what_solving_needs_is_compiled_before(tmp_path):
     """In a process of its own, for here it may be there already."""
-    done = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True)
+    done = python(COMPILED)
     none, ready, same = done.stdout.split()
     assert int(none) < int(ready)
     assert same == "True"
@@ -314,9 +307,12 @@ def test_what_is_no_problem_is_refused(tmp_path, change, said):
 def test_other_runs_and_files_are_refused(tmp_path, folder):
     (tmp_path / "line.txt").write_text(LINE)
     (tmp_path / "bad.safetensors").write_bytes(b"no model")
-    for run_, said in ((tmp_path / "bad.safetensors", "no whole checkpoint"), (tmp_path, "no run")):
+    for run_, said in (
+        (tmp_path / "bad.safetensors", "a whole checkpoint"),
+        (tmp_path, "not a run"),
+    ):
         assert said in refusal("synthesize", tmp_path / "line.txt", "--run", run_)
-    assert "is no run" in refusal("evaluate", folder / "data", "karel/msr-test")
+    assert "is not a run" in refusal("evaluate", folder / "data", "karel/msr-test")
 
 
 def test_the_shipped_model_is_small_and_solves_what_it_did():

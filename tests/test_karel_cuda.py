@@ -8,6 +8,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from tests.commands import python
 from tests.naive import karel as naive
 from unskew.core.errors import UnskewError
 from unskew.core.rng import generator
@@ -122,5 +123,5 @@ def test_numbas_cuda_is_loaded_only_when_a_device_is_asked_for():
         "import sys, unskew.domains.karel.running.cuda; "
         "print([m for m in sys.modules if m.startswith('numba.cuda')])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python(code, check=True)
     assert done.stdout.strip() == "[]"

@@ -7,7 +7,6 @@ import pytest
 
 import unskew
 from tests.karel import EXAMPLE, random_examples
-from unskew.audits.report.page import page
 from unskew.core.errors import UnskewError
 from unskew.domains import load_domain
 from unskew.domains.karel import from_picture
@@ -82,13 +81,14 @@ def test_what_is_no_example_is_refused_in_a_line():
         assert "\n" not in str(caught.value)
 
 
-def test_a_page_draws_examples_and_escapes_what_cannot_be_drawn():
+def test_a_page_draws_examples_and_escapes_what_cannot_be_drawn(tmp_path):
     domain = load_domain("karel")
     by = {"one": lambda _: 1}
     bad = {**EXAMPLE, "program": ATTACK}
     found = unskew.audit([EXAMPLE, bad], by)
     samples = (EXAMPLE, bad)
-    html = page(unskew.Audit("x", 2, 2, found.variables, {}, samples=samples, domain=domain))
+    result = unskew.Audit("x", 2, 2, found.variables, {}, samples=samples, domain=domain)
+    html = result.picture(tmp_path / "x.html").read_text(encoding="utf-8")
     assert html.count('<div class="example"><svg ') == 1
     assert html.count('<pre class="example">') == 1
     own = html.partition("<script")[0]

@@ -1,23 +1,22 @@
 """The endless feed: the same tasks in the same order however many processes make them."""
 
-import io
-import json
+import os
 import signal
 import threading
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tests.waiting import until
+from tests.waiting import children
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.datasets import stream as streaming
-from unskew.datasets.stream import BLOCK, Stream
+from unskew.datasets.stream import BLOCK, Stream, pilot_of
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
-from unskew.models.karel.data import feed as karel_feed
-from unskew.models.karel.data import feeder as karel_feeder
 from unskew.models.karel.data.feed import Feed, Place
+from unskew.models.karel.data.feeder import arrays
 from unskew.models.karel.data.mixture import Feeds, Mixture
 
 RECIPE = Recipe("karel/msr", 1, seed=3)
@@ -43,7 +42,7 @@ def same(left, right):
 
 @pytest.mark.parametrize("workers", [0, 1, 3])
 def test_tasks_come_in_the_streams_order(workers):
-    with Feed(RECIPE, workers) as feed:
+    with closing(Feed(RECIPE, workers)) as feed:
         parts = [feed.take(n) for n in (1_000, 1, 2_500)]
     whole = expected(3_501)
     for part, (start, stop) in zip(
@@ -53,38 +52,39 @@ def test_tasks_come_in_the_streams_order(workers):
 
 
 def test_it_goes_on_where_it_stood():
-    with Feed(RECIPE, 2) as feed:
+    with closing(Feed(RECIPE, 2)) as feed:
         feed.take(1_700)
         place = feed.place
         later = feed.take(900)
     assert place == Place(1, 1_700 - BLOCK)
     for workers in (0, 1):
-        with Feed(RECIPE, workers, place) as again:
+        with closing(Feed(RECIPE, workers, place)) as again:
             assert same(again.take(900), later)
 
 
-def test_without_workers_no_process_is_started(monkeypatch):
-    monkeypatch.setattr(karel_feed, "_start", None)
-    with Feed(RECIPE, 0, Place(1), stride=2) as feed, Feed(RECIPE, 0) as whole:
+def test_without_workers_no_process_is_started():
+    with closing(Feed(RECIPE, 0, Place(1), stride=2)) as feed, closing(Feed(RECIPE, 0)) as whole:
         assert same(feed.take(10), tuple(part[BLOCK:] for part in whole.take(BLOCK + 10)))
         feed.take(BLOCK)
         assert feed.place == Place(3, 10)
+        assert not children()
     with pytest.raises(UnskewError, match="closed"):
         feed.take(BLOCK)
-    with Feed(HOPELESS, 0) as feed, pytest.raises(UnskewError, match="no world was found"):
+    with closing(Feed(HOPELESS, 0)) as feed, pytest.raises(UnskewError, match="no world was found"):
         feed.take(10)
 
 
 def test_a_mixture_may_say_how_many_examples_decide_what_is_kept():
     even = replace(ACTIONS, homogenize=("actions",))
     mixture = Mixture((even, RECIPE), (1, 1), pilot=300)
-    feeds = Feeds(mixture, 0)
-    try:
-        counted, none = (feed._whole.pilot for feed in feeds._feeds)
-    finally:
-        feeds.close()
+    counted = pilot_of(even, 300)
     assert sum(counted["counts"]) == 300
-    assert none is None
+    kept = arrays(Stream(even, pilot=counted).block(0))
+    n = len(kept[0])
+    with closing(Feeds(mixture, 0)) as feeds:
+        programs, worlds = feeds.take(2 * n)
+    assert same((programs[:n], worlds[:n]), kept)
+    assert same((programs[n:], worlds[n:]), expected(n))
     assert mixture.facts()["pilot"] == mixture.settings()["pilot"] == 300
     usual = Mixture((even, RECIPE))
     assert "pilot" not in usual.facts() | usual.settings()
@@ -104,26 +104,26 @@ def test_what_cannot_run_is_refused_before_a_process_starts():
 
 def test_an_error_in_a_process_is_told(monkeypatch):
     monkeypatch.setattr(Stream, "block", lambda *_: None)  # here all goes well
-    with Feed(HOPELESS, 1) as feed, pytest.raises(UnskewError, match="no world was found"):
+    with closing(Feed(HOPELESS, 1)) as feed, pytest.raises(UnskewError, match="no world was found"):
         feed.take(10)
 
 
 def test_a_process_that_is_killed_is_noticed():
-    with Feed(RECIPE, 1) as feed:
+    with closing(Feed(RECIPE, 1)) as feed:
         feed.take(10)
-        feed._crew[0].send_signal(signal.SIGKILL)
+        (worker,) = children()
+        os.kill(worker, signal.SIGKILL)
         with pytest.raises(UnskewError, match="run the same command again"):
             feed.take(50 * BLOCK)
 
 
 def test_no_process_and_no_thread_is_left_behind():
-    """Readers wait for a place in their queues when it is closed: they are ahead."""
+    """The workers are ahead when it is closed."""
     before = set(threading.enumerate())
-    with Feed(RECIPE, 2) as feed:
+    with closing(Feed(RECIPE, 2)) as feed:
         feed.take(10)
-        until(lambda: all(ready.full() for ready in feed._queues))
-        crew = list(feed._crew)
-    assert all(process.poll() is not None for process in crew)
+        assert len(children()) == 2
+    assert not children()
     assert set(threading.enumerate()) <= before
 
 
@@ -144,27 +144,10 @@ def test_who_waits_when_it_is_closed_hears_of_it(workers):
     begun.wait()
     feed.close()
     waiting.join()
-    assert heard == ["the stream is closed"]
+    assert heard == ["the workers are closed"]
     for _ in range(2):  # and who comes later
         with pytest.raises(UnskewError, match="closed"):
             feed.take(10)
-
-
-def test_what_was_started_ends_where_the_rest_cannot_be(monkeypatch):
-    started, before = [], set(threading.enumerate())
-    start = karel_feed._start
-
-    def third_fails(*task):
-        if len(started) == 2:
-            raise KeyboardInterrupt
-        started.append(start(*task))
-        return started[-1]
-
-    monkeypatch.setattr(karel_feed, "_start", third_fails)
-    with pytest.raises(KeyboardInterrupt):
-        Feed(RECIPE, 3)
-    assert all(process.poll() is not None for process in started)
-    assert set(threading.enumerate()) <= before
 
 
 def test_what_a_variable_prints_does_not_come_between(tmp_path, monkeypatch):
@@ -172,21 +155,12 @@ def test_what_a_variable_prints_does_not_come_between(tmp_path, monkeypatch):
         "def size(example):\n    print('debug', example['program'][:1])\n    return 1\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setattr(streaming, "PILOT", 2_000)
     loud = Recipe("karel/actions", 1, {"max_length": 3}, homogenize=("loud:size",), seed=5)
-    with Feed(loud, 1) as feed:
+    with closing(Feed(loud, 1)) as feed:
         programs, _ = feed.take(100)
     assert len(programs) == 100
-
-
-def test_what_cannot_be_read_is_told(monkeypatch):
-    def broken(_):
-        raise MemoryError
-
-    monkeypatch.setattr(karel_feed, "receive", broken)
-    with Feed(RECIPE, 1) as feed, pytest.raises(UnskewError, match="MemoryError"):
-        feed.take(10)
 
 
 # Mixtures.
@@ -205,7 +179,7 @@ def test_a_mixture_has_its_shares_of_every_stream_in_its_order():
     whole = expected(975)
     assert same((first[0][:75], first[1][:75]), (whole[0][:75], whole[1][:75]))
     assert same((later[0][:900], later[1][:900]), (whole[0][75:], whole[1][75:]))
-    with Feed(ACTIONS, 1) as alone:
+    with closing(Feed(ACTIONS, 1)) as alone:
         other = alone.take(25)
     assert same((first[0][75:], first[1][75:]), other)
 
@@ -241,41 +215,34 @@ def test_streams_of_one_source_have_nothing_in_common():
 EMPTY = (np.empty((0, 1), np.uint8), np.empty((0, 1, 2, 260), np.uint8))
 
 
-def test_a_block_of_which_nothing_is_kept_is_sent_as_such(monkeypatch):
-    """As homogenizing at a small ε leaves them; the blocks after it still come in their order."""
+def few_kept(keeps):
+    """Return what stands for ``Stream.block``: it keeps nothing of the other blocks."""
     full = Stream(ACTIONS).block(0)
-
-    def block(_, number):
-        if number == 2:
-            raise KeyboardInterrupt
-        return full.head(0 if number == 0 else 5)
-
-    monkeypatch.setattr(Stream, "block", block)
-    task = {"recipe": ACTIONS.to_dict(), "pilot": None, "block": 0, "parts": 1}
-    out = io.BytesIO()
-    karel_feeder.serve(io.BytesIO(json.dumps(task).encode() + b"\n"), out)
-    frames = io.BytesIO(out.getvalue())
-    sizes = [len(karel_feeder.receive(frames)[0]) for _ in range(2)]
-    assert sizes == [0, 5]
-    assert karel_feeder.receive(frames) is None
+    return lambda _, number: full.head(5 if keeps(number) else 0)
 
 
-def test_blocks_of_which_nothing_is_kept_are_passed_over():
-    with Feed(RECIPE, 1) as feed:
-        programs, worlds = feed.take(3)
-        feed.place, feed._rest = Place(), None
-        feed._blocks = iter([EMPTY, EMPTY, (programs, worlds)])
-        again = feed.take(2)
-        assert same(again, (programs[:2], worlds[:2]))
-        assert feed.place == Place(2, 2)
+def test_blocks_of_which_nothing_is_kept_are_passed_over(monkeypatch):
+    """As homogenizing at a small ε leaves them."""
+    monkeypatch.setattr(Stream, "block", few_kept(lambda number: number >= 2))
+    with closing(Feed(ACTIONS, 0)) as feed:
+        programs, worlds = feed.take(7)
+        assert feed.place == Place(3, 2)
+    assert np.array_equal(worlds[:2], worlds[5:])
+    assert np.array_equal(programs[:2], programs[5:])
 
 
 def test_a_stream_of_which_nothing_is_kept_is_given_up(monkeypatch):
-    monkeypatch.setattr(karel_feed, "IN_VAIN", 3)
-    with Feed(RECIPE, 1) as feed:
-        feed._blocks = iter([EMPTY] * 9)
-        with pytest.raises(UnskewError, match="nothing kept in 3 blocks; raise epsilon"):
-            feed.take(1)
+    monkeypatch.setattr(Stream, "block", few_kept(lambda _: False))
+    given_up = pytest.raises(UnskewError, match="nothing kept in 1,000 blocks; raise epsilon")
+    with closing(Feed(ACTIONS, 0)) as feed, given_up:
+        feed.take(1)
+
+
+def test_an_empty_block_has_no_programs_and_no_worlds():
+    """So a worker can send it like any other."""
+    programs, worlds = arrays(Stream(ACTIONS).block(0).head(0))
+    assert programs.shape == (0, 1)
+    assert worlds.shape == (0, 1, 2, 260)
 
 
 def test_a_mixture_that_goes_on_is_the_same():

@@ -9,8 +9,7 @@ from unskew.core.errors import UnskewError
 from unskew.core.rng import generator
 from unskew.domains.karel import world
 from unskew.domains.karel.language import tokens
-from unskew.domains.karel.running import judge as judging
-from unskew.domains.karel.running.judge import Share, judge
+from unskew.domains.karel.running.judge import RUNS_AT_ONCE, Share, judge
 from unskew.domains.karel.sampling.programs import original_examples
 
 K, SHOWN = 6, 5
@@ -57,14 +56,13 @@ def test_judgements_are_the_slow_twins(tasks):
     assert 0 < found.generalizes.sum() < found.valid.sum() < found.valid.size
 
 
-def test_it_does_not_matter_how_many_are_run_at_once(tasks, monkeypatch):
+def test_more_proposals_than_are_run_at_once_are_judged_alike(tasks):
     rows = proposals_for(tasks)
-    given = (rows, tasks.programs, tasks.inputs, tasks.outputs, SHOWN)
-    once = judge(*given)
-    monkeypatch.setattr(judging, "RUNS_AT_ONCE", 7 * K)
-    again = judge(*given)
+    few = judge(rows, tasks.programs, tasks.inputs, tasks.outputs, SHOWN)
+    times = RUNS_AT_ONCE // (K * int(few.valid.sum())) + 2
+    many = judge(np.tile(rows, (1, times, 1)), tasks.programs, tasks.inputs, tasks.outputs, SHOWN)
     for name in ("valid", "exact", "consistent", "generalizes"):
-        assert np.array_equal(getattr(once, name), getattr(again, name))
+        assert np.array_equal(np.tile(getattr(few, name), (1, times)), getattr(many, name))
 
 
 def test_what_is_held_out_counts_only_for_generalizing(tasks):

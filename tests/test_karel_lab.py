@@ -18,7 +18,7 @@ from unskew.experiments.karel.lab.lab import PROVENANCE_FILE, TRAINING_FACTS, Ex
 from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.trainings import training
 from unskew.experiments.say import Say
-from unskew.experiments.terminal import NATS
+from unskew.experiments.table import NATS
 from unskew.models.karel.data.examples import read_examples
 from unskew.models.karel.data.tasks import Tasks
 from unskew.models.karel.score import score

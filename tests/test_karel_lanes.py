@@ -13,10 +13,11 @@ from types import SimpleNamespace
 import pytest
 import typer
 
-from tests.waiting import HANG, until
+from tests.waiting import HANG, children, is_alive, until
 from unskew.cli.time_limit import AGAIN, time_limit
+from unskew.core.crew import send
 from unskew.core.errors import UnskewError
-from unskew.datasets.worker import STOPPED
+from unskew.core.worker import STOPPED
 from unskew.experiments.karel.lab import lanes
 from unskew.experiments.karel.lab.cells import CellPlan, TablePlan
 from unskew.experiments.karel.lab.lab import Exam, Lab
@@ -91,17 +92,13 @@ def test_what_one_cannot_do_ends_all(tmp_path):
         run_lanes(lab, [job("msr stream"), job("uniform, passes")], 2)
 
 
-def test_a_process_that_is_killed_is_named(tmp_path, monkeypatch):
-    started = []
-    popen = subprocess.Popen
+def test_a_process_that_is_killed_is_named(tmp_path):
+    def kill(_):
+        for worker in children():
+            os.kill(worker, signal.SIGKILL)
 
-    def noted(*args, **kwargs):
-        started.append(popen(*args, **kwargs))
-        return started[-1]
-
-    monkeypatch.setattr(lanes.subprocess, "Popen", noted)
-    with pytest.raises(UnskewError, match="baseline, passes:0 ended with code -9"):
-        run_lanes(Lab("smoke", tmp_path), [job()], 2, lambda _: Say(lambda _: started[0].kill()))
+    with pytest.raises(UnskewError, match=r"^baseline, passes:0: a worker ended with code -9"):
+        run_lanes(Lab("smoke", tmp_path), [job()], 2, lambda _: Say(kill))
 
 
 # Stopping.
@@ -110,8 +107,9 @@ def test_a_process_that_is_killed_is_named(tmp_path, monkeypatch):
 # A lane whose third step takes until it is told to stop: there it is, for the test, among "seen".
 # Where it ends by itself, and is not killed, it is among "ended" then.
 HELD = """
-import atexit, os, signal, time
+import os, signal, time
 from pathlib import Path
+from unskew.core.worker import serve
 from unskew.experiments.karel.lab import lane
 from unskew.models.karel.train import run as karel_run
 
@@ -129,9 +127,15 @@ class Held(karel_run.TrainingStep):
             signal.signal(signal.SIGINT, note)
         super().run(number, done)
 
-karel_run.TrainingStep = Held
-atexit.register(lambda: (ended / str(os.getpid())).touch())
-lane.main()
+def begin(task, parent):
+    answer = lane.begin(task, parent)
+    clean = parent.clean
+    parent.clean = lambda: (clean(), (ended / str(os.getpid())).touch())
+    return answer
+
+if __name__ == "__main__":
+    karel_run.TrainingStep = Held
+    serve(begin)
 """
 
 
@@ -141,14 +145,11 @@ def seen(tmp_path, monkeypatch):
     for name in ("seen", "ended"):
         (tmp_path / name).mkdir()
         monkeypatch.setenv(name.upper(), str(tmp_path / name))
-    monkeypatch.setattr(lanes, "LANE", ("-c", HELD.replace("WHEN_TOLD", "")))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    (tmp_path / "held_lane.py").write_text(HELD.replace("WHEN_TOLD", ""))
+    monkeypatch.setattr(lanes, "LANE", "held_lane")
     monkeypatch.setattr(lanes, "SECONDS_TO_SAVE", HANG)
     return tmp_path / "seen"
-
-
-def is_there(pid):
-    path = Path(f"/proc/{pid}/stat")
-    return path.exists() and path.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
 def interrupt_when(*happened, kind=signal.SIGINT):
@@ -184,7 +185,7 @@ def test_lanes_save_their_steps_when_all_is_stopped(tmp_path, seen):
         run_lanes(Lab("smoke", tmp_path / "work"), [job(), job("uniform, passes")], 2)
     thread.join()
     names = {path.name for path in seen.iterdir()}
-    assert not any(map(is_there, names))
+    assert not any(map(is_alive, names))
     assert {path.name for path in (tmp_path / "ended").iterdir()} == names, "none was killed"
     assert steps_saved(tmp_path / "work") == [3, 3]
 
@@ -192,11 +193,9 @@ def test_lanes_save_their_steps_when_all_is_stopped(tmp_path, seen):
 DEAF = """
 import os, signal
 from pathlib import Path
-folder = Path(os.environ["SEEN"])
-signal.signal(signal.SIGTERM, lambda *_: (folder / f"{os.getpid()}.told").touch())
-left = Path(os.environ["ENDED"]).with_name("work")
-left.mkdir(exist_ok=True)
 from unskew.io.files import write_by
+
+folder = Path(os.environ["SEEN"])
 
 def write_half(path):
     path.touch()
@@ -204,13 +203,17 @@ def write_half(path):
     while True:
         signal.pause()
 
-write_by(left / f"half-{os.getpid()}", write_half)
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: (folder / f"{os.getpid()}.told").touch())
+    left = Path(os.environ["ENDED"]).with_name("work")
+    left.mkdir(exist_ok=True)
+    write_by(left / f"half-{os.getpid()}", write_half)
 """
 
 
-def test_a_second_interrupt_leaves_no_lane_behind(tmp_path, seen, monkeypatch):
+def test_a_second_interrupt_leaves_no_lane_behind(tmp_path, seen):
     """Nor what they were writing."""
-    monkeypatch.setattr(lanes, "LANE", ("-c", DEAF))
+    (tmp_path / "held_lane.py").write_text(DEAF)
     work = tmp_path / "work"
 
     def writing():
@@ -223,28 +226,33 @@ def test_a_second_interrupt_leaves_no_lane_behind(tmp_path, seen, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         run_lanes(Lab("smoke", work), [job(), job("msr stream")], 2)
     thread.join()
-    assert not any(is_there(path.stem) for path in seen.iterdir())
+    assert not any(is_alive(path.stem) for path in seen.iterdir())
     assert list(work.iterdir()) == []
 
 
-def lane_at_its_third_step(seen, folder, when_told=""):
+def asked_lane(folder, code):
+    """Start a lane that runs some code, and ask it for a model."""
     process = subprocess.Popen(
-        [sys.executable, "-c", HELD.replace("WHEN_TOLD", when_told)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    task = {"scale": "smoke", "work": str(folder), "cores": 1}
-    process.stdin.write(json.dumps(task) + "\n" + json.dumps(job().question) + "\n")
-    process.stdin.flush()
+    send(process.stdin, {"task": {"scale": "smoke", "work": str(folder), "cores": 1}})
+    send(process.stdin, {"question": job().question})
+    return process
+
+
+def lane_at_its_third_step(seen, folder, when_told=""):
+    process = asked_lane(folder, HELD.replace("WHEN_TOLD", when_told))
     until(lambda: list(seen.iterdir()), process)
     return process
 
 
 def test_a_lane_whose_parent_is_gone_saves_its_step_and_ends(tmp_path, seen):
     process = lane_at_its_third_step(seen, tmp_path)
-    said, errors = process.communicate(timeout=HANG)  # closes what it reads from
+    messages, errors = process.communicate(timeout=HANG)  # closes what it reads from
     assert process.returncode == STOPPED
-    assert errors == ""
-    assert [json.loads(line).keys() for line in said.splitlines()] == [{"stage"}, {"stage"}]
+    assert errors == b""
+    assert [sorted(json.loads(line)) for line in messages.splitlines()] == [["arrays", "stage"]] * 2
     assert steps_saved(tmp_path) == [3]
 
 
@@ -267,15 +275,16 @@ def test_a_lane_that_is_told_twice_still_saves_its_step(tmp_path, seen):
 def test_a_lane_that_fails_when_it_is_told_to_stop_ends_all_the_same(tmp_path, seen):
     process = lane_at_its_third_step(seen, tmp_path, "raise ValueError('full')")
     process.terminate()
-    said = process.stdout.read()
+    messages = process.stdout.read()
     assert process.wait(HANG) == STOPPED
-    assert "ValueError: full" in json.loads(said.splitlines()[-1])["error"]
+    assert "ValueError: full" in json.loads(messages.splitlines()[-1])["error"]
     process.communicate()
 
 
 # Lanes that are not training: what they do can be done again, so they end at once.
 ELSEWHERE = """
 import sys, time
+from unskew.core.worker import serve
 from unskew.experiments.karel.lab import lab
 from unskew.experiments.karel.lab import lane
 
@@ -292,21 +301,15 @@ def known(self, training):
         Swallowing()
 
 lab.Lab.known = known
-lane.main()
+serve(lane.begin)
 """
 
 
 def test_a_lane_that_is_stopped_where_exceptions_are_swallowed_ends_at_once(tmp_path):
-    process = subprocess.Popen(
-        [sys.executable, "-c", ELSEWHERE],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    task = {"scale": "smoke", "work": str(tmp_path), "cores": 1}
-    process.stdin.write(json.dumps(task) + "\n" + json.dumps(job().question) + "\n")
-    process.stdin.flush()
-    assert process.stderr.readline() == "here\n"
+    process = asked_lane(tmp_path, ELSEWHERE)
+    assert process.stderr.readline() == b"here\n"
     process.terminate()
-    assert process.communicate(timeout=HANG) == ("", "")
+    assert process.communicate(timeout=HANG) == (b"", b"")
     assert process.returncode == STOPPED
 
 

@@ -31,7 +31,7 @@ from unskew.domains.karel.formats.records import (
 )
 from unskew.domains.karel.language.tokens import ACTIONS, to_ids
 from unskew.domains.karel.world import BYTES, from_bytes, from_json, to_json, to_tensor
-from unskew.io import reading
+from unskew.io.iterables import ROWS
 
 # What survives of the original dataset, which is no part of this project.
 SURVIVING = Path(__file__).parents[2] / "shared" / "msr" / "records.jsonl"
@@ -355,15 +355,15 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("at_once", [4, 100])
-@pytest.mark.parametrize("case", WRONG)
-def test_every_row_of_a_table_is_checked(tmp_path, run, monkeypatch, case, at_once):
-    monkeypatch.setattr(reading, "_TABLE_ROWS", at_once)
+# A table is read in batches of 65,536 rows.
+@pytest.mark.parametrize(("case", "before"), [*((case, 9) for case in WRONG), ("no Karel", 65_537)])
+def test_every_row_of_a_table_is_checked(tmp_path, run, case, before):
     row, message = WRONG[case]
-    pq.write_table(pa.Table.from_pylist([EXAMPLE] * 9 + [row, EXAMPLE]), tmp_path / "x.parquet")
+    table = pa.Table.from_pylist([EXAMPLE] * before + [row, EXAMPLE])
+    pq.write_table(table, tmp_path / "x.parquet")
     code, out, err = run("audit", tmp_path / "x.parquet")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "x.parquet row 10: " in err
+    assert f"x.parquet row {before + 1}: " in err
     assert message in err
 
 
@@ -458,15 +458,14 @@ def test_of_two_that_claim_a_name_ours_wins():
 @pytest.mark.parametrize(
     ("late", "message"),
     [
-        ({"id": "x"}, "from row 5 on: the columns are not the same in all rows"),
-        ({"new": 1}, "from row 5 on: the columns are not the same in all rows ('new'); make"),
+        ({"id": "x"}, "from row 4097 on: the columns are not the same in all rows"),
+        ({"new": 1}, "from row 4097 on: the columns are not the same in all rows ('new'); make"),
         ({}, ""),
     ],
 )
-def test_other_columns_may_end_but_not_change(tmp_path, run, monkeypatch, late, message):
-    monkeypatch.setattr(reading, "ROWS", 4)  # read at once
+def test_other_columns_may_end_but_not_change(tmp_path, run, late, message):
     row = write_row(EXAMPLE)
-    lines = [json.dumps({**row, "id": 1})] * 4 + [json.dumps({**row, **late})]
+    lines = [json.dumps({**row, "id": 1})] * ROWS + [json.dumps({**row, **late})]
     (tmp_path / "x.jsonl").write_text("\n".join(lines))
     code, _, err = run("audit", tmp_path / "x.jsonl", "--by", "id", "--json")
     assert code == (2 if message else 0)

@@ -4,14 +4,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tests.karel import packed, rows_of
 from tests.naive import karel as naive
 from tests.naive.karel_variables import COUNTS, PAIRS, VARIABLES
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.rng import generator
-from unskew.domains.karel import DOMAIN, world
+from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.examples import make_batch, program_column, program_rows
-from unskew.domains.karel.language import tokens
 
 K = 2
 LONGEST = 250
@@ -64,20 +64,10 @@ def random_worlds(rng: np.random.Generator, n: int, k: int = K) -> list[list[nai
     return [[naive.random_world(rng) for _ in range(k)] for _ in range(n)]
 
 
-def rows_of(programs: list[list[str]]) -> np.ndarray:
-    """Return programs as padded rows of ids."""
-    return tokens.stacked([tokens.to_ids(program) for program in programs])
-
-
-def packed(worlds: list[naive.World]) -> np.ndarray:
-    """Return the worlds of one example, packed."""
-    return np.stack([world.from_json(naive.to_json(w)) for w in worlds])
-
-
 def batch_of(programs: list[list[str]], worlds: list[list[naive.World]]) -> Batch:
     """Make a batch whose outputs are of no account: empty 2 by 2 worlds."""
-    inputs = np.stack([packed(each) for each in worlds])
-    empty = packed([naive.World(2, 2, HERE)])[0]
+    inputs = np.stack([packed(*inputs) for inputs in worlds])
+    empty = packed(naive.World(2, 2, HERE))[0]
     return make_batch(rows_of(programs), inputs, np.broadcast_to(empty, inputs.shape).copy())
 
 
@@ -180,7 +170,7 @@ def test_rows_of_one_to_four_worlds_agree_with_the_twin():
     rng = generator(1, "karel variables")
     programs = random_programs(rng, 200)
     worlds = [random_worlds(rng, 1, 1 + i % 4)[0] for i in range(200)]
-    inputs = [packed(each).tobytes() for each in worlds]
+    inputs = [packed(*inputs).tobytes() for inputs in worlds]
     texts = [" ".join(program) for program in programs]
     columns = {"program": texts, "inputs": inputs, "outputs": inputs}
     fast = measured(Batch.from_arrow(pa.table(columns)))

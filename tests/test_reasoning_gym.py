@@ -7,9 +7,9 @@ import json
 import math
 import os
 import random
-import subprocess
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import unskew
+from tests.commands import python
 from tests.statistics import fits
 from unskew.balance import theory
 from unskew.core.errors import HealthWarning, UnskewError
@@ -59,8 +60,8 @@ def column(batch: unskew.Batch, name: str) -> list:
 
 @pytest.fixture
 def absent(monkeypatch):
-    """The library is not installed."""
-    monkeypatch.setattr(library, "is_installed", lambda: False)
+    """The library is not installed: Python finds no module of its name."""
+    monkeypatch.setitem(sys.modules, "reasoning_gym", None)
     library.task_names.cache_clear()
     yield
     library.task_names.cache_clear()
@@ -100,7 +101,7 @@ def test_opening_a_file_does_not_load_the_library():
         "import sys, unskew; found = unskew.audit('x.jsonl'); "
         "print(list(found.variables), 'reasoning_gym' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = python(code)
     assert done.stdout.strip() == "['answer', 'answer_length', 'question_length'] False", done
 
 
@@ -216,19 +217,40 @@ def test_the_librarys_own_seeds_overlap():
     assert len(shared) == 499
 
 
+@pytest.fixture
+def seeds():
+    """A task of the library whose answer is the seed of the item, and that may fail at some."""
+    from reasoning_gym.factory import DATASETS, ProceduralDataset, register_dataset
+
+    @dataclass
+    class Config:
+        seed: int | None = None
+        size: int = 500
+        fails_at_multiples_of: int = 0
+
+    class Seeds(ProceduralDataset):
+        def __init__(self, config):
+            super().__init__(config=config, seed=config.seed, size=config.size)
+
+        def __getitem__(self, number):
+            seed = self.seed + number
+            every = self.config.fails_at_multiples_of
+            if every and seed % every == 0:
+                raise IndexError("no")
+            return {"question": "?", "answer": str(seed), "metadata": {}}
+
+    register_dataset("seeds", Seeds, Config)
+    library.task_names.cache_clear()
+    yield "seeds"
+    del DATASETS["seeds"]
+    library.task_names.cache_clear()
+
+
 @gym
-def test_two_streams_have_no_seed_in_common(monkeypatch):
-    seeds: dict[int, list[int]] = {}
-    plain = Items.row
-
-    def noted(self, seed):
-        seeds.setdefault(now, []).append(seed)
-        return plain(self, seed)
-
-    monkeypatch.setattr(Items, "row", noted)
-    for now in (42, 43):
-        drawn("gcd", 2000, now)
-    every = seeds[42] + seeds[43]
+def test_two_streams_have_no_seed_in_common(seeds):
+    every = [
+        int(answer) for seed in (42, 43) for answer in column(drawn(seeds, 2000, seed), "answer")
+    ]
     assert len(every) == len(set(every)) == 4000
     assert min(abs(a - b) for a, b in zip(sorted(every)[1:], sorted(every), strict=False)) > 1
     # Seeds are even over 63 bits: their highest four.
@@ -271,8 +293,6 @@ def test_an_item_is_the_librarys_own_of_its_seed(task):
             row = items.row(seed)
             library.seed_shared(seed)
             assert row == as_row(create_dataset(task, seed=seed, size=1)[0])
-    # Those that draw when they are made are made anew for every item.
-    assert (items.reusable is None) == (task in ("gsm_symbolic", "list_functions", "acre"))
 
 
 @gym
@@ -288,22 +308,14 @@ def test_nothing_of_the_library_gets_out(capsys):
 
 
 @gym
-def test_what_the_library_fails_to_make_is_drawn_again_and_counted(monkeypatch):
-    plain = Items.row
-
-    def often(self, seed):
-        if seed % 3 == 0:
-            raise IndexError("no")
-        return plain(self, seed)
-
-    monkeypatch.setattr(Items, "row", often)
-    batch, dropped = DOMAIN.source("gcd").draw(generator(0, "x"), 100)
+def test_what_the_library_fails_to_make_is_drawn_again_and_counted(seeds):
+    source = DOMAIN.source(seeds, {"fails_at_multiples_of": 3})
+    batch, dropped = source.draw(generator(0, "x"), 100)
     assert len(batch) == 100
     assert 20 < dropped.pop("the library raised IndexError") < 90
     assert not dropped
-    monkeypatch.setattr(Items, "row", lambda *_: 1 / 0)
-    with pytest.raises(UnskewError, match=r"gcd failed on 100 items in a row \(ZeroDivision"):
-        drawn("gcd", 1)
+    with pytest.raises(UnskewError, match=r"seeds failed on 100 items in a row \(IndexError: no"):
+        drawn(seeds, 1, fails_at_multiples_of=1)
 
 
 @gym
@@ -477,7 +489,7 @@ def test_every_task_draws_and_all_but_those_named_are_the_same_in_every_process(
     found = []
     for number in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": number}
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env)
+        done = python(code, env=env)
         assert done.returncode == 0, done.stderr
         found.append(json.loads(done.stdout))
     differ = {task for task in found[0] if found[0][task][0] != found[1][task][0]}

@@ -10,21 +10,23 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from jinja2 import UndefinedError
 from rich.console import Console
 
-from unskew.audits.audit import Audit, Comparison, VariableAudit
-from unskew.audits.report import write_picture
+from unskew import audit as measure
+from unskew.audits.audit import Audit, Comparison
+from unskew.audits.records import VariableAudit
 from unskew.audits.report.charts import (
     MOST_BARS,
     comparison_chart,
     histogram_chart,
     page_of_charts,
 )
-from unskew.audits.report.page import page, script_in_script, vega
+from unskew.audits.report.page import script_in_script, vega
 from unskew.audits.report.pooling import pooled, sparks
 from unskew.audits.report.templates import environment, markdown
 from unskew.audits.report.words import missing, number, percent, removed, shown
@@ -33,6 +35,11 @@ from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 
 ATTACK = "<script>alert(1)</script>"
+
+
+def page(result: Audit | Comparison) -> str:
+    with TemporaryDirectory() as folder:
+        return result.picture(Path(folder) / "x.html").read_text(encoding="utf-8")
 
 
 def variable(name: str, counts: dict, declared: bool = False, doc: str = "") -> VariableAudit:
@@ -249,7 +256,7 @@ def test_charts_side_by_side() -> None:
 
 @pytest.mark.parametrize("result", [BEFORE, BOTH, HOSTILE], ids=["audit", "comparison", "hostile"])
 def test_pictures_are_written(tmp_path: Path, result: Audit | Comparison) -> None:
-    png = write_picture(result, tmp_path / "new" / "x.png")
+    png = result.picture(tmp_path / "new" / "x.png")
     assert png.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
     svg = result.picture(str(tmp_path / "x.SVG"))
     root = ET.fromstring(svg.read_text(encoding="utf-8"))  # noqa: S314 - our own file
@@ -263,7 +270,7 @@ def test_pictures_are_written(tmp_path: Path, result: Audit | Comparison) -> Non
 @pytest.mark.parametrize("name", ["x.gif", "x"])
 def test_an_unknown_suffix_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UnskewError, match=r"allowed are \.png, \.svg, \.html: rename") as caught:
-        write_picture(BEFORE, tmp_path / name)
+        BEFORE.picture(tmp_path / name)
     assert repr(Path(name).suffix) in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())
@@ -436,3 +443,12 @@ def test_only_own_files_the_bundle_and_drawings_are_not_escaped() -> None:
     assert set(unescaped) == {"source", "vega", "drawing"}
     assert len(re.findall(r"\|\s*safe\b", "".join(texts))) == len(unescaped)
     assert "autoescape" not in "".join(texts)
+
+
+def test_a_comparison_says_over_which_values_its_distances_are():
+    before = measure([1, 1, 2, 3], by={"x": abs, "same": lambda e: e % 2})
+    after = measure([3, 4, 5], by={"x": abs, "same": lambda e: e % 2})
+    text = str(before.compare(after))
+    said = "KL and TV are over the values that either side has: x 5 values (3 before, 3 after)."
+    assert said in " ".join(text.split())
+    assert "KL and TV are over" not in str(before.compare(before))

@@ -17,7 +17,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.reproduction_results import ATTACK, cell, everything, hostile, passes, result, table
 from tests.waiting import HANG, until
-from unskew.audits.audit import Audit, VariableAudit
+from unskew.audits.audit import Audit
+from unskew.audits.records import VariableAudit
 from unskew.domains.karel.formats.problems import problems
 from unskew.domains.karel.language.syntax import parse, readable_lines
 from unskew.domains.karel.running.trace import steps
@@ -297,7 +298,8 @@ def test_the_player_plays_and_pauses(seen: Seen) -> None:
     page.wait_for_function("() => Number(document.getElementById('tick').value) >= 3")
     page.click("#play")
     stopped = seen.tick()
-    page.wait_for_timeout(400)
+    # A longer timer of the page. Had the player's not been stopped, it would have come first.
+    page.evaluate("() => new Promise((done) => setTimeout(done, 3 * 120))")
     assert seen.tick() == stopped
     page.click("#reset")
     assert seen.tick().startswith("0 of")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -24,7 +25,8 @@ from tests.reproduction_results import (
     result,
     table,
 )
-from unskew.audits.audit import Audit, VariableAudit
+from unskew.audits.audit import Audit
+from unskew.audits.records import VariableAudit
 from unskew.audits.report.charts import theme
 from unskew.audits.report.page import vega
 from unskew.core.errors import UnskewError
@@ -33,20 +35,16 @@ from unskew.domains.karel.language.syntax import parse, readable_lines
 from unskew.domains.karel.running.interpreter import Status
 from unskew.domains.karel.running.trace import steps
 from unskew.domains.karel.world import WALL, World, grid_of, hero_of
+from unskew.experiments.page import charts as drawing
+from unskew.experiments.page import sentences as writing
 from unskew.experiments.page import tasks as pages
 from unskew.experiments.page.calculator import calculator_result
-from unskew.experiments.page.charts import (
-    GREY,
-    beside_chart,
-    lines_chart,
-    panels,
-    table_heatmap,
-)
+from unskew.experiments.page.charts import GREY
 from unskew.experiments.page.page import reproduction_page, write_page
-from unskew.experiments.page.results import duration, signed
-from unskew.experiments.page.sentences import sentences
+from unskew.experiments.table import Result, Table, duration, signed
 
 ROOT = Path(__file__).parents[1]
+Data = dict[str, Any]
 SEEDS = "76.96 to 78.96 seeds 77.50, 78.00, 78.38"
 
 
@@ -93,6 +91,26 @@ class Parsed(HTMLParser):
 
     def names(self) -> list[str]:
         return [name for name, _ in self.elements]
+
+
+def table_heatmap(one: Data) -> Data:
+    return drawing.table_heatmap(Table.of(one))
+
+
+def lines_chart(one: Data) -> Data:
+    return drawing.lines_chart(Table.of(one))
+
+
+def panels(tables: list[Data]) -> dict[str, Data]:
+    return drawing.panels([Table.of(one) for one in tables])
+
+
+def beside_chart(results: list[Data]) -> Data | None:
+    return drawing.beside_chart([Result.of(one) for one in results])
+
+
+def sentences(one: Data, told: set[Any] | None = None) -> Iterator[str]:
+    return writing.sentences(Result.of(one), told)
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,9 @@ def test_lines_after_the_checkpoint_are_cut(tmp_path):
 @pytest.mark.parametrize("line", [b'{"step": 1', b"[1]", b"{}", b'{"step": "1"}', b"\xff", b""])
 def test_other_lines_that_cannot_be_read_are_named(tmp_path, line):
     (tmp_path / METRICS).write_bytes(b'{"step": 1}\n' + line + b'\n{"step": 3}\n')
-    with pytest.raises(UnskewError, match=r"metrics.jsonl, line 2, is no line of metrics; restore"):
+    with pytest.raises(
+        UnskewError, match=r"metrics.jsonl, line 2, is not a line of metrics; restore"
+    ):
         cut_log(tmp_path, 3)
 
 

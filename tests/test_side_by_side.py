@@ -5,32 +5,26 @@ import json
 import os
 import platform
 import subprocess
-import sys
 import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.commands import UNSKEW
+from tests.datasets import AT_THE_NEXT_DRAW, contents, edit_json, one_by_one
 from tests.waiting import HANG, until
 from unskew import Recipe, UnskewError, generate
-from unskew.datasets import generate as generation
-from unskew.datasets.generate import shard
+from unskew.datasets.generate import run_part
 from unskew.datasets.part import NOTES, finished_part, part_name
 from unskew.io.files import STALE, create_text, remove_left, write_by, write_text
 
 SMALL = Recipe("calculator/dcfg", 250, {"p": 0.3}, shard_size=100)
 OTHER = replace(SMALL, seed=4)
+OF_ONES_OWN = Recipe("tests.datasets:digit", 250, shard_size=100)
 DISTINCT = Recipe("calculator/dcfg", 3_000, {"p": 0.3}, shard_size=100, distinct=True)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def at_once(*works):
@@ -72,11 +66,13 @@ def test_of_two_recipes_at_once_one_gets_the_folder(tmp_path):
 
 
 def test_a_recipe_that_comes_between_the_look_and_the_writing_stays(tmp_path, monkeypatch):
-    def late(path, text):
-        create_text(path, OTHER.to_json())
-        create_text(path, text)
+    link = os.link
 
-    monkeypatch.setattr(generation, "create_text", late)
+    def late(beside, path):
+        path.write_text(OTHER.to_json())
+        link(beside, path)
+
+    monkeypatch.setattr(os, "link", late)
     with pytest.raises(UnskewError, match="was made by another recipe"):
         generate(SMALL, tmp_path / "made")
     assert contents(tmp_path / "made") == {"recipe.json": OTHER.to_json().encode()}
@@ -100,21 +96,19 @@ def test_a_disk_without_links_gets_its_recipe_too(tmp_path, monkeypatch):
     assert len(generate(SMALL, tmp_path / "made")) == 250
 
 
-def test_a_folder_that_becomes_another_recipes_gets_no_more_parts(tmp_path, monkeypatch):
+def test_a_folder_that_becomes_another_recipes_gets_no_more_parts(tmp_path):
     """As two runs on a store may have it, where the last recipe that is put stays."""
     folder = tmp_path / "made"
 
-    def made_late(recipe, index, advance):
+    def other_run(index):
         if index == 1:
-            write_text(folder / "recipe.json", OTHER.to_json())
-        return shard(recipe, index)
+            text = OTHER.to_json()
+            AT_THE_NEXT_DRAW.append(lambda: write_text(folder / "recipe.json", text))
 
-    monkeypatch.setattr(generation, "shard", made_late)
     with pytest.raises(UnskewError, match="was made by another recipe"):
-        generate(SMALL, folder)
+        generate(OF_ONES_OWN, folder, engine=one_by_one(other_run))
     assert [path.name for path in (folder / "data").iterdir()] == ["train-00000-of-00003.parquet"]
     assert not (folder / "manifest.json").exists()
-    monkeypatch.undo()
     assert contents(generate(OTHER, folder).folder) == contents(
         generate(OTHER, tmp_path / "alone").folder
     )
@@ -147,7 +141,7 @@ def test_two_runs_without_repeats_end_side_by_side(tmp_path):
     path.write_text(DISTINCT.to_json())
     for number in range(3):
         folder = tmp_path / f"both-{number}"
-        run = [sys.executable, "-m", "unskew", "generate", str(path), "-o", str(folder)]
+        run = [*UNSKEW, "generate", str(path), "-o", str(folder)]
         first = subprocess.Popen([*run, "--workers", "1"])
         if number:  # so that one ends while the other still makes parts
             until(lambda: len(list(folder.rglob("*.parquet"))) >= 10 * number)  # noqa: B023
@@ -166,41 +160,34 @@ def test_runs_in_threads_end_side_by_side(tmp_path):
         assert contents(folder) == whole
 
 
-def test_a_run_that_another_one_overtakes_while_it_makes_parts(tmp_path, monkeypatch):
+def test_a_run_that_another_one_overtakes_while_it_makes_parts(tmp_path):
     """The other ends, and removes the parts as drawn; this one ends as well."""
     folder, small = tmp_path / "made", replace(DISTINCT, n=300)
-    begun = []
 
-    def overtaken(recipe, index, advance):
-        if index == 1 and not begun:
-            begun.append(index)
+    def overtake(index):
+        if index == 1:
             generate(small, folder)
-        return shard(recipe, index)
 
-    monkeypatch.setattr(generation, "shard", overtaken)
-    generate(small, folder)
-    monkeypatch.undo()
+    generate(small, folder, engine=one_by_one(overtake))
     assert contents(folder) == contents(generate(small, tmp_path / "whole").folder)
 
 
 def test_killed_while_repeats_are_left_out_it_goes_on(tmp_path, monkeypatch):
-    from unskew.datasets import finish as finishing
-
     folder, small = tmp_path / "made", replace(DISTINCT, n=300)
-    first_only = finishing._first_only
+    put_in_place = os.replace
 
-    def stopped(*args):
-        if args[2] == 1:
+    def stopped(beside, path):
+        if path == folder / part_name(small, 1):
             raise KeyboardInterrupt
-        return first_only(*args)
+        put_in_place(beside, path)
 
-    monkeypatch.setattr(finishing, "_first_only", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        generate(small, folder)
-    monkeypatch.undo()
-    monkeypatch.setattr(generation, "shard", None)  # nothing is drawn again
-    generate(small, folder)
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            generate(small, folder)
+    drawn = []
+    generate(small, folder, engine=one_by_one(drawn.append))
+    assert drawn == []
     assert contents(folder) == contents(generate(small, tmp_path / "whole").folder)
 
 
@@ -211,7 +198,7 @@ def test_nothing_is_put_in_place_after_a_part_that_is_missing(tmp_path):
     def lazy(recipe, place, indices):
         for index in indices:
             if index != 1:
-                generation.run_part(recipe, place, index)
+                run_part(recipe, place, index)
             yield index
 
     with pytest.raises(UnskewError, match=r"part 1 of .* is not whole; run the same"):
@@ -287,32 +274,29 @@ def test_what_a_killed_process_left_is_removed_and_nothing_of_others(tmp_path, m
 # What is altered is not believed.
 
 
+SECOND_NOTE = f"{NOTES}/train-00001-of-00003.json"
+
+
 def altered_note(folder: Path) -> None:
-    path = folder / NOTES / "train-00001-of-00003.json"
-    note = json.loads(path.read_text())
-    note["rows"] = 7
-    note["tally"]["dropped"] = {"invented": 5}
-    path.write_text(json.dumps(note))
+    def change(note: Any) -> None:
+        note["rows"] = 7
+        note["tally"]["dropped"] = {"invented": 5}
+
+    edit_json(folder / SECOND_NOTE, change)
     (folder / "manifest.json").unlink()
 
 
 def note_without_digest(folder: Path) -> None:
-    path = folder / NOTES / "train-00001-of-00003.json"
-    note = json.loads(path.read_text())
-    del note["digest"]
-    path.write_text(json.dumps(note))
+    edit_json(folder / SECOND_NOTE, lambda note: note.pop("digest"))
 
 
 def altered_rows(folder: Path) -> None:
-    path = folder / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "rows": 2_507}))
+    edit_json(folder / "manifest.json", lambda manifest: manifest.update(rows=2_507))
 
 
 def altered_tally(folder: Path) -> None:
-    path = folder / "manifest.json"
-    manifest = json.loads(path.read_text())
-    manifest["tally"]["dropped"] = {"invented": 5}
-    path.write_text(json.dumps(manifest))
+    dropped = {"invented": 5}
+    edit_json(folder / "manifest.json", lambda made: made["tally"].update(dropped=dropped))
 
 
 def altered_card(folder: Path) -> None:
@@ -320,8 +304,7 @@ def altered_card(folder: Path) -> None:
 
 
 def rows_of_another_kind(folder: Path) -> None:
-    path = folder / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "rows": "x"}))
+    edit_json(folder / "manifest.json", lambda manifest: manifest.update(rows="x"))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Splits that share no key, what is left out, and the command that looks a dataset over."""
 
 import json
-import sys
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
@@ -13,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from tests.datasets import agree_with_part
 from unskew import Dataset, Recipe, UnskewError, generate
 from unskew.cli import app
 from unskew.core.batch import Batch
@@ -214,9 +214,7 @@ def rewrite(dataset: Dataset, change, *, honest: bool) -> str:
     path = dataset.parts[0]
     pq.write_table(change(pq.read_table(path)), path)
     if honest:
-        manifest = json.loads((dataset.folder / "manifest.json").read_text())
-        manifest["parts"][0]["sha256"] = sha256(path)
-        (dataset.folder / "manifest.json").write_text(json.dumps(manifest))
+        agree_with_part(dataset.folder, 0)
     return path.name
 
 
@@ -284,9 +282,7 @@ def test_leaks_are_found(split, tmp_path):
     stolen = pq.read_table(leaky.parts[0]).slice(0, 5)
     path = leaky.parts[1]
     pq.write_table(pa.concat_tables([pq.read_table(path), stolen]), path)
-    manifest = json.loads((leaky.folder / "manifest.json").read_text())
-    manifest["parts"][1]["sha256"] = sha256(path)
-    (leaky.folder / "manifest.json").write_text(json.dumps(manifest))
+    agree_with_part(leaky.folder, 1)
     faults = " ".join(verify(leaky.folder).faults)
     assert "keys are in both test and train" in faults
     assert "5 keys are in train, but of another split" in faults
@@ -347,11 +343,9 @@ def itself(pair):
 
 
 @pytest.fixture
-def own(tmp_path, monkeypatch):
+def own(tmp_path, own_module):
     """A module of two samplers whose values are stored as other values than they return."""
-    (tmp_path / "own_keys.py").write_text(OWN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "own_keys", raising=False)
+    own_module("own_keys", OWN)
     return tmp_path
 
 

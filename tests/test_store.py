@@ -13,14 +13,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import UNSKEW
+from tests.datasets import finished_contents, one_by_one
 from tests.waiting import HANG, until
 from unskew import Dataset, Recipe, UnskewError, audit, generate
-from unskew.datasets import generate as generation
 from unskew.datasets.engines import processes
-from unskew.datasets.generate import shard
+from unskew.datasets.part import finished_part
 from unskew.datasets.verify import verify
 from unskew.io import object_store as addresses
-from unskew.io.location import ObjectPath, files_below, place, sha256, write_bytes
+from unskew.io.files import write_bytes
+from unskew.io.location import files_below, place, sha256
 
 boto3 = pytest.importorskip("boto3")
 from moto.server import ThreadedMotoServer  # noqa: E402 - only where it is
@@ -59,15 +61,7 @@ def prefix(s3, request) -> str:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory) -> dict[str, bytes]:
-    return contents(generate(SMALL, tmp_path_factory.mktemp("small") / "made").folder)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.name.endswith(".part")
-    }
+    return finished_contents(generate(SMALL, tmp_path_factory.mktemp("small") / "made").folder)
 
 
 def listed(s3, address: str = f"s3://{BUCKET}/") -> dict[str, str]:
@@ -98,7 +92,7 @@ def delete(s3, address: str) -> None:
 def command(recipe: Recipe, address: str, folder: Path, *flags: str) -> list[str]:
     path = folder / "recipe-to-run.json"
     path.write_text(recipe.to_json(), encoding="utf-8")
-    return [sys.executable, "-m", "unskew", "generate", str(path), "-o", address, *flags]
+    return [*UNSKEW, "generate", str(path), "-o", address, *flags]
 
 
 # The same bytes.
@@ -141,7 +135,7 @@ def test_splits_and_distinct_rows(s3, prefix, tmp_path):
     )
     generate(recipe, tmp_path / "made")
     generate(recipe, prefix)
-    assert objects(s3, prefix) == contents(tmp_path / "made")
+    assert objects(s3, prefix) == finished_contents(tmp_path / "made")
 
 
 # Stopped and run again.
@@ -184,34 +178,34 @@ def empty_the_manifest(s3, prefix):
         (empty_the_manifest, []),
     ],
 )
-def test_run_again_it_makes_what_is_missing(s3, prefix, small, spoil, remade, monkeypatch):
+def test_run_again_it_makes_what_is_missing(s3, prefix, small, spoil, remade):
     generate(SMALL, prefix)
     spoil(s3, prefix)
     assert objects(s3, prefix) != small
     made = []
-    monkeypatch.setattr(
-        generation,
-        "shard",
-        lambda recipe, index, advance: made.append(index) or shard(recipe, index),
-    )
-    generate(SMALL, prefix)
+    generate(SMALL, prefix, engine=one_by_one(made.append))
     assert made == remade
     assert objects(s3, prefix) == small
 
 
-def test_run_again_when_it_is_finished_it_writes_nothing(s3, prefix, monkeypatch):
+def test_run_again_when_it_is_finished_it_writes_nothing(s3, prefix):
+    """A bucket that keeps versions shows each time that an object is written."""
+    s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
     generate(SMALL, prefix)
 
-    def refuse(path: ObjectPath, data: bytes) -> None:
-        raise AssertionError(f"{path} was written")
+    def versions() -> list[tuple[str, str]]:
+        pages = s3.get_paginator("list_object_versions").paginate(Bucket=BUCKET)
+        return [(v["Key"], v["VersionId"]) for page in pages for v in page["Versions"]]
 
-    monkeypatch.setattr(ObjectPath, "put", refuse)
+    written = versions()
     assert len(generate(SMALL, prefix)) == 250
+    assert versions() == written
+    s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Suspended"})
 
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory) -> dict[str, bytes]:
-    return contents(generate(MANY, tmp_path_factory.mktemp("many") / "made").folder)
+    return finished_contents(generate(MANY, tmp_path_factory.mktemp("many") / "made").folder)
 
 
 HELD = """
@@ -255,7 +249,7 @@ def test_two_generators_at_once_make_one_dataset(s3, prefix, many, tmp_path):
 
 def test_two_generators_without_repeats_make_one_dataset(s3, prefix, tmp_path):
     recipe = Recipe("calculator/dcfg", 1_000, {"p": 0.3}, shard_size=100, distinct=True)
-    whole = contents(generate(recipe, tmp_path / "made").folder)
+    whole = finished_contents(generate(recipe, tmp_path / "made").folder)
     run = command(recipe, prefix, tmp_path, "--workers", "1")
     both = [subprocess.Popen(run) for _ in range(2)]
     assert [process.wait(HANG) for process in both] == [0, 0]
@@ -524,12 +518,9 @@ def test_a_store_that_goes_away_in_the_middle(s3, prefix, monkeypatch):
     top = place(prefix)
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     gone = place(prefix)
-    made = []
-    monkeypatch.setattr(generation, "run_part", lambda *given: made.append(given))
-    monkeypatch.setattr(generation, "_claim", lambda *given: None)
-    with pytest.raises(UnskewError, match="check the network"):
-        generate(SMALL, gone)
-    assert made == []
+    for index in range(SMALL.shards):
+        with pytest.raises(UnskewError, match="check the network"):
+            finished_part(gone, SMALL, index)
     assert objects(s3, prefix) == before
     assert top.exists()
 

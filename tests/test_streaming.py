@@ -1,7 +1,6 @@
 """Endless streams: nothing twice, nothing left out, resumed at the very example."""
 
 import json
-import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import islice
@@ -109,11 +108,9 @@ n = unskew.over(lambda row: row["n"], range(5))
 
 
 @pytest.fixture
-def hopeless(tmp_path, monkeypatch):
+def hopeless(own_module):
     """A source that gives 0, 1 and 2, and a variable that may also be 3 or 4."""
-    (tmp_path / "hopeless.py").write_text(HOPELESS)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "hopeless", raising=False)
+    own_module("hopeless", HOPELESS)
 
 
 def test_a_value_that_never_comes_is_refused_at_epsilon_0(hopeless):

@@ -363,7 +363,7 @@ def test_a_check_that_returns_anything_else_is_told_what_to_return(
     assert re.search(f"the check of dice {got}; return a NumPy array of bool .* 60 rows", fault)
 
 
-def test_a_source_that_is_gone_is_said_and_skipped(tmp_path, monkeypatch):
+def test_a_source_that_is_gone_is_a_fault_if_it_is_trusted(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     Path("passing.py").write_text("def draw(rng):\n    return {'x': int(rng.integers(99))}\n")
@@ -373,12 +373,14 @@ def test_a_source_that_is_gone_is_said_and_skipped(tmp_path, monkeypatch):
     monkeypatch.delitem(__import__("sys").modules, "passing")
     shutil.rmtree("__pycache__", ignore_errors=True)
     found = verify("made", trust=True)
-    assert found.faults == []
     gone = "'passing:draw': there is no module 'passing'; run where it can be imported"
-    assert found.skipped == [
-        f"rows were not checked: {gone}",
-        f"no part was made again: {gone}",
-    ]
+    said = f"rows were not checked, no part was made again, and keys were not compared: {gone}"
+    assert (found.faults, found.skipped) == ([said], [])
+    code, out, _ = run("verify", "made", "--trust")
+    assert (code, f"fault: {said}\n" in out, "no fault" in out) == (1, True, False)
+    assert verify("made").faults == []
+    code, out, _ = run("verify", "made")
+    assert (code, out.endswith("no fault found in what was looked at\n")) == (0, True)
 
 
 @pytest.mark.parametrize("fields", [{"distinct": True}, {"homogenize": ("length",)}])

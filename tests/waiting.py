@@ -1,8 +1,10 @@
-"""Waiting in tests: for something to happen, never for time to pass."""
+"""Waiting in tests (for something to happen, never for time to pass), and who is alive."""
 
+import os
 import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -25,3 +27,23 @@ def until(happened: Callable[[], T], process: "subprocess.Popen | None" = None) 
         assert not ended, f"the process ended with code {process.returncode}"
         assert time.monotonic() < end, "this test hangs"
         time.sleep(0.01)
+
+
+def is_alive(process: int | str) -> bool:
+    """Return whether a process of this machine runs, by its number."""
+    return _state(Path(f"/proc/{process}"))[0] not in "ZX"
+
+
+def children() -> set[int]:
+    """Return the numbers of the processes that this process has started and that run."""
+    numbers = {int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()}
+    mine = str(os.getpid())
+    return {pid for pid in numbers if _state(Path(f"/proc/{pid}"))[1] == mine and is_alive(pid)}
+
+
+def _state(folder: Path) -> list[str]:
+    """Return the state of a process and the number of its parent."""
+    try:
+        return (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+    except (FileNotFoundError, ProcessLookupError):  # it is gone
+        return ["X", ""]

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from unskew.audits.audit import (
         Comparison as Comparison,
     )
-    from unskew.audits.audit import (
-        VariableAudit as VariableAudit,
-    )
+    from unskew.audits.records import VariableAudit as VariableAudit
     from unskew.balance.homogenizer import Health as Health
     from unskew.balance.theory import (
         cost_bound as cost_bound,
@@ -81,7 +79,7 @@ _HOME = {
     "Source": "core.source",
     "Tally": "core.tally",
     "UnskewError": "core.errors",
-    "VariableAudit": "audits.audit",
+    "VariableAudit": "audits.records",
     "Verified": "datasets.manifest",
     "audit": "datasets.api",
     "bins": "core.variable",

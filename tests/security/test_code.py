@@ -117,6 +117,14 @@ def test_a_variable_that_was_typed_lets_nothing_else_in(run, stranger):
     assert not MARK.exists()
 
 
+def test_a_variable_that_is_not_known_without_trust_says_so(run, stranger):
+    code, _, err = run("audit", "made", "--by", "size")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "unknown variable 'size'" in err
+    assert "the domain of evil:draw is not imported" in err
+    assert "add --trust" in err
+
+
 def test_verify_says_in_one_line_what_it_did_not_check(run, stranger):
     code, out, err = run("verify", "made")
     assert code == 0, err

@@ -60,9 +60,9 @@ def usual_range(numbers: Sequence[float]) -> tuple[float, float]:
 
 
 def readable_edges(low: float, high: float) -> tuple[float, ...]:
-    """Return the edges of about 20 bins from ``low`` to ``high``; () where there is no room.
+    """Return the edges of about 20 bins from ``low`` to ``high``; () if there is no room.
 
-    Both ends are open: ``low`` lies below the first edge, ``high`` not below the last one.
+    Both ends are open: ``low`` is below the first edge, and ``high`` is not below the last one.
     """
     width = high - low
     if not 1e-300 < width < math.inf:

@@ -1,1 +1,1 @@
-"""Which examples to keep, and what that costs."""
+"""Which examples to keep, and what this costs."""

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from unskew.core.compiled import compiled
 
-# What the kernel carries from draw to draw, beside the counts.
+# The kernel's state besides the counts: t, the smallest count, and how many values have it.
 TOTAL, LEAST, AT_LEAST = 0, 1, 2
 
 
@@ -23,9 +23,9 @@ def accept(
     """Count each draw, then keep it with probability g = (p_min + ε) / (p_curr + ε).
 
     Stops when ``most`` are kept, as the paper's loop does, and returns how many draws it saw.
-    ``counts`` is C, ``state`` holds t, the smallest count over X and how many values have it.
-    Counts only grow, so the smallest is followed instead of searched: X is scanned only when
-    the last value that had it leaves. With ``grown``, X is the values counted so far.
+    ``counts`` is C, and ``state`` holds the numbers named above. Counts only grow, so X is
+    searched for the smallest count only when no value has the old one any more. With ``grown``,
+    X is the values counted so far.
     """
     total, least, at_least = state[TOTAL], state[LEAST], state[AT_LEAST]
     seen, kept = 0, 0
@@ -47,7 +47,7 @@ def accept(
                 for x in range(len(counts)):
                     if counts[x] == least:
                         at_least += 1
-        # u < (least/t + ε) / (count/t + ε), with t multiplied out to spare three divisions.
+        # u < (least/t + ε) / (count/t + ε), multiplied by t to save three divisions.
         slack = epsilon * total
         keep[i] = uniforms[i] * (before + 1 + slack) < least + slack
         kept += keep[i]

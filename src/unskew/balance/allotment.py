@@ -1,10 +1,9 @@
 """How many examples of each value to take from a finite pool, and which ones.
 
-Homogenizing an endless source settles to r(x) ∝ p(x) / (p(x) + ε) (section 3). Of a pool the
-p(x) are known, so nothing has to be learned on the way: r is computed, and each value gets its
-share of the examples asked for. Without repeating any, n examples are possible as long as
-n·r(x) is at most the number that have x; the largest such n is (pool size)·Σ p(x)·g(x), what
-the paper's procedure would keep of the pool in expectation.
+Homogenizing an endless source settles to r(x) ∝ p(x) / (p(x) + ε) (section 3). The p(x) of a pool
+are known, so r is computed, and each value gets its share of the n examples. Without repeats, n is
+possible if for each x at least n·r(x) examples have x. The largest such n is
+(pool size)·Σ p(x)·g(x): as many as the paper's procedure would keep of the pool in expectation.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from numpy.typing import NDArray
 
 from unskew.balance.theory import acceptance
 
-LARGEST_EPSILON = 1.0  # beyond it a variable is all but left as it was
-_HARDLY = 1e-6  # what floating point may lack of a whole example
+LARGEST_EPSILON = 1.0  # a larger one hardly changes the distribution of a variable
+_ROUNDING = 1e-6  # floating point may lack this much of a whole example
 
 
 def target_shares(counts: NDArray[np.int64], epsilon: float) -> NDArray[np.float64]:
-    """Return r(x) over values that are there: the paper's limit, or uniform at ε = 0."""
+    """Return r(x) over the values in the pool: the paper's limit, or uniform at ε = 0."""
     p = counts / counts.sum()
     weights = p / (p + epsilon)
     shares: NDArray[np.float64] = weights / weights.sum()
@@ -29,14 +28,14 @@ def target_shares(counts: NDArray[np.int64], epsilon: float) -> NDArray[np.float
 
 
 def most_possible(counts: NDArray[np.int64], epsilon: float) -> int:
-    """Return how many examples the pool gives at this ε without repeating any."""
+    """Return how many examples the pool gives at this ε without repeats."""
     p = counts / counts.sum()
     kept = int(counts.sum()) * float(p @ acceptance(p, epsilon))
-    return max(1, math.floor(kept + _HARDLY))
+    return max(1, math.floor(kept + _ROUNDING))
 
 
 def epsilon_for(counts: NDArray[np.int64], n: int) -> float | None:
-    """Return an ε at which ``n`` examples are possible, two digits; None where it leaves all."""
+    """Return an ε of two digits at which ``n`` examples are possible; None if it is above 1."""
     low, high = 0.0, LARGEST_EPSILON
     if most_possible(counts, high) < n:
         return None
@@ -52,11 +51,11 @@ def allot(
 ) -> NDArray[np.int64]:
     """Divide ``n`` among the values by their target shares: n·r(x), rounded up or down.
 
-    Systematic rounding: each value gets the whole number below or above, in the mean exactly
-    n·r(x), and together they are n. So values too rare for one example each are not forgotten.
+    The rounding is systematic: the sum is n, and the mean of each value's number is exactly
+    n·r(x). So values whose share is below one example get examples too.
     """
     shares = n * target_shares(counts, epsilon)
-    allotted = np.floor(shares + _HARDLY).astype(np.int64)
+    allotted = np.floor(shares + _ROUNDING).astype(np.int64)
     left = n - int(allotted.sum())
     if left:
         order = rng.permutation(len(counts))
@@ -68,7 +67,7 @@ def allot(
 
 
 def within(allotted: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Keep to the examples there are; one that rounding gave too many goes where most are left."""
+    """Return at most as many as there are; the excess goes to values with most examples left."""
     kept = np.minimum(allotted, counts)
     for _ in range(int(allotted.sum() - kept.sum())):
         kept[np.argmax(counts - kept)] += 1
@@ -78,15 +77,15 @@ def within(allotted: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np
 def choose(
     codes: NDArray[np.integer], allotted: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return how often each row is taken, at random among those of its value.
+    """Return how often each row is taken, at random among the rows of its value.
 
-    Where a value needs more than it has, its rows are repeated, none twice more than another.
+    If a value needs more rows than it has, some rows are taken once more often than the others.
     """
     counts = np.bincount(codes, minlength=len(allotted))
     order = np.lexsort((rng.random(len(codes)), codes))
     starts = np.cumsum(counts) - counts
     rank = np.empty(len(codes), dtype=np.int64)
     rank[order] = np.arange(len(codes)) - starts[codes[order]]
-    there = np.maximum(counts, 1)
-    times: NDArray[np.int64] = (allotted // there)[codes] + (rank < (allotted % there)[codes])
+    rows = np.maximum(counts, 1)
+    times: NDArray[np.int64] = (allotted // rows)[codes] + (rank < (allotted % rows)[codes])
     return times

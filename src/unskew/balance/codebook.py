@@ -1,4 +1,4 @@
-"""Turns the values of a salient variable into codes 0..k−1; the support is declared or grows."""
+"""Turns the values of a salient variable into codes 0 … k−1; the support is declared or grows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError
+from unskew.core.usercode import raised
 from unskew.core.variable import SalientVariable, Values, check_support
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from unskew.core.batch import Batch
 
 MAX_VALUES = 100_000  # a variable with more values is an identifier, not a feature
-_MAX_SPAN = 1 << 20  # the longest table of codes; integers farther apart are looked up in a dict
+_MAX_SPAN = 1 << 20  # the longest table of codes; integers farther apart are kept in a dict
 
 
 class Codebook:
@@ -76,7 +77,13 @@ class Codebook:
         self._low, self._table = low, table
 
     def _code(self, value: Hashable) -> int:
-        code = self._codes.get(value)
+        try:
+            code = self._codes.get(value)
+        except Exception as error:  # the value may be of a user's own class
+            raise UnskewError(
+                f"variable {self.variable.name!r} gave values that cannot be compared "
+                f"({raised(error)}); measure a number, a text or a tuple"
+            ) from error
         if code is not None:
             return code
         if isinstance(value, float) and math.isnan(value):  # each nan would be a new value

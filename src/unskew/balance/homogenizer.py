@@ -1,10 +1,10 @@
-"""SampledHomogenize over batches (section 3 and appendix B.1): state, health, kept batches."""
+"""SampledHomogenize over batches (section 3 and appendix B.1)."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unskew.balance import theory
 from unskew.balance.acceptance import AT_LEAST, accept
 from unskew.balance.codebook import Codebook
-from unskew.balance.histogram import Histogram
+from unskew.balance.histogram import FEWEST, Histogram
 from unskew.core.errors import HealthWarning, UnskewError, check_range
 from unskew.core.recipe import EPSILONS
 from unskew.core.tally import Tally
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from unskew.core.source import Source
     from unskew.core.variable import SalientVariable
 
-FIRST_LOOK = 1_000  # draws before the health of a run is judged
-PATIENCE = 1_000_000  # draws in a row without one kept before giving up
+FIRST_LOOK = 1_000  # draws before the cost of a run is judged
+NEARLY_ALL = 0.9  # share of draws with a value of their own above which nothing is homogenized
+PATIENCE = 1_000_000  # draws in a row without a kept one before an error
 ENDLESS = 2**62
 
 
@@ -44,7 +45,7 @@ class Health:
 
 
 class Homogenizer:
-    """Keeps or drops each draw by the code of one variable; memory is that of the support."""
+    """Keeps or drops each draw by the value of one variable; memory holds a count of each value."""
 
     def __init__(
         self,
@@ -56,9 +57,7 @@ class Homogenizer:
         """Start with nothing counted; ``cost_limit`` is in draws per kept example."""
         check_range("epsilon", epsilon, 0, step=EPSILONS)
         check_range("cost_limit", cost_limit, 1)
-        self.variable = variable
-        self.epsilon = float(epsilon)
-        self.cost_limit = cost_limit
+        self.variable, self.epsilon, self.cost_limit = variable, float(epsilon), cost_limit
         self.drawn = self.kept = 0
         self._rng = rng
         self._codebook = Codebook(variable)
@@ -68,25 +67,23 @@ class Homogenizer:
         # Every declared value starts with the smallest count, which is zero.
         self._state[AT_LEAST] = len(self._codebook.values)
         self._drought = 0
-        self._next_look = FIRST_LOOK
+        self._next_look = FEWEST
         self._warned: set[str] = set()
 
     def keep(self, batch: Batch, most: int) -> NDArray[np.bool_]:
         """Return which rows to keep, up to the row with which ``most`` are kept.
 
-        One uniform a draw, so that batch sizes change nothing.
+        Each draw uses one random number, so batch sizes change nothing.
         """
         codes = self._codebook.measure(batch)
         keep = np.empty(len(codes), dtype=np.bool_)
         uniforms = self._rng.random(len(codes))
         grown = not self._codebook.declared
-        counts = (
-            self._drawn_values.counts
-        )  # the kernel counts: each decision needs the counts so far
+        counts = self._drawn_values.counts  # the kernel adds to them: a decision needs them
         seen = accept(codes, uniforms, self.epsilon, grown, counts, self._state, keep, most)
         keep = keep[:seen]
         self._kept_values.add_codes(codes[:seen][keep])
-        self._look_after(seen, int(keep.sum()))
+        self._watch(seen, int(keep.sum()))
         return keep
 
     def values(self) -> tuple[Counter[Hashable], Counter[Hashable]]:
@@ -101,20 +98,27 @@ class Homogenizer:
         """Judge the run so far; ``warnings`` is empty when all is well."""
         never = self._never_seen()
         cost = self.drawn / self.kept if self.kept else float("inf")
-        found = []
+        messages = []
+        singles = int((self._drawn_values.counts == 1).sum())
+        if self.drawn >= FEWEST and singles >= NEARLY_ALL * self.drawn:
+            messages.append(
+                f"hardly any value of {self.variable.name!r} repeats ({singles:,} of "
+                f"{self.drawn:,} draws have a value of their own), so nearly all draws are kept "
+                "and nothing is homogenized; bin or round it: unskew.bins, unskew.round_to"
+            )
         if self.drawn >= FIRST_LOOK and never:
-            found.append(self._say_never_seen(never))
+            messages.append(self._say_never_seen(never))
         if self.drawn >= FIRST_LOOK and cost > self.cost_limit:
-            found.append(
+            messages.append(
                 f"homogenizing {self.variable.name!r} costs {cost:.1f} draws per kept example, "
                 f"above the limit of {self.cost_limit:g}; raise epsilon ({self.epsilon:g}), "
                 "or clip or bin the variable"
             )
         bound = theory.cost_bound(self.epsilon)
-        return Health(self.drawn, self.kept, cost, bound, never, tuple(found))
+        return Health(self.drawn, self.kept, cost, bound, never, tuple(messages))
 
     def _never_seen(self) -> tuple[Hashable, ...]:
-        """Return the declared values that never came, those of a joint variable's parts too."""
+        """Return the declared values never drawn, also those of the parts of a joint variable."""
         counts = self._drawn_values.by_value()
         if self._codebook.declared:
             return tuple(value for value, count in counts.items() if count == 0)
@@ -138,19 +142,20 @@ class Homogenizer:
             f"cost from {now:.1f} to {without:.1f} draws per kept example"
         )
 
-    def _look_after(self, drawn: int, kept: int) -> None:
+    def _watch(self, drawn: int, kept: int) -> None:
+        """Count draws; warn of bad health, and raise if nothing is kept any more."""
         self.drawn += drawn
         self.kept += kept
         self._drought = 0 if kept else self._drought + drawn
         if self._drought >= PATIENCE:
             reasons = self.health().warnings
-            because = reasons[0] if reasons else "its commonest values are all too common"
+            because = reasons[0] if reasons else "the values drawn are all too frequent"
             raise UnskewError(
                 f"nothing kept in {self._drought} draws at epsilon {self.epsilon:g}: {because}; "
                 "raise epsilon"
             )
         if self.drawn >= self._next_look:
-            self._next_look = 2 * self.drawn
+            self._next_look = 2 * self.drawn if self.drawn >= FIRST_LOOK else FIRST_LOOK
             for warning in self.health().warnings:
                 kind = warning.split(maxsplit=1)[0]
                 if kind not in self._warned:
@@ -159,7 +164,7 @@ class Homogenizer:
 
 
 class KeptBatches:
-    """Draws from a source and yields what is kept, with a tally of all of it."""
+    """Draws from a source, yields what is kept, and counts both."""
 
     def __init__(
         self,
@@ -168,48 +173,44 @@ class KeptBatches:
         homogenizer: Homogenizer | None = None,
         first_chunk: int | None = None,
     ) -> None:
-        """Keep everything where there is no homogenizer.
+        """Start with nothing drawn; without a homogenizer everything is kept.
 
-        Chunks double from ``first_chunk`` to the source's own, so that the first example of a
-        slow sampler comes soon.
+        Chunks grow twofold from ``first_chunk`` to the source's own size, so that a slow source
+        gives its first example soon.
         """
-        self._source = source
-        self._rng = rng
-        self._homogenizer = homogenizer
+        self._source, self._rng, self._homogenizer = source, rng, homogenizer
         self._chunk = min(first_chunk or source.chunk, source.chunk)
-        self._drawn = self._kept = 0
-        self._dropped: Counter[str] = Counter()
+        self._tally = Tally()
 
     def take(self, n: int | None = None) -> Iterator[Batch]:
         """Yield batches of kept examples, never an empty one, until ``n`` are kept or for ever."""
-        left = ENDLESS if n is None else n
+        left, tally = ENDLESS if n is None else n, self._tally
         while left > 0:
-            wanted = left if self._homogenizer is None else left * self._guess()
-            batch, dropped = self._source.draw(self._rng, min(self._chunk, wanted))
+            draws = 1  # for one kept example, so that few are drawn in vain
+            if self._homogenizer is not None:
+                draws += tally.drawn // max(tally.kept, 1)
+            batch, dropped = self._source.draw(self._rng, min(self._chunk, left * draws))
             if len(batch) == 0:
                 raise UnskewError(f"source {self._source.name!r} gave nothing; it must draw")
             self._chunk = min(2 * self._chunk, self._source.chunk)
-            self._dropped += dropped
+            tally.dropped += dropped
             if self._homogenizer is None:
-                self._drawn += len(batch)
+                tally.drawn += len(batch)
             else:
                 keep = self._homogenizer.keep(batch, left)
-                self._drawn += len(keep)
+                tally.drawn += len(keep)
                 batch = batch.head(len(keep)).filter(keep)
-            self._kept += len(batch)
+            tally.kept += len(batch)
             left -= len(batch)
             if len(batch):
                 yield batch
 
-    def _guess(self) -> int:
-        """Guess how many draws one kept example takes, so that few are drawn in vain."""
-        return 1 + self._drawn // max(self._kept, 1)
-
     @property
     def tally(self) -> Tally:
         """Return what was drawn, dropped and kept so far."""
-        tally = Tally(self._drawn, self._kept, self._dropped.copy())
+        tally = replace(self._tally, dropped=self._tally.dropped.copy())
         if self._homogenizer is not None:
             name = self._homogenizer.variable.name
-            tally.drawn_values[name], tally.kept_values[name] = self._homogenizer.values()
+            drawn_values, kept_values = self._homogenizer.values()
+            tally.drawn_values, tally.kept_values = {name: drawn_values}, {name: kept_values}
         return tally

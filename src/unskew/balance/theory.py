@@ -1,4 +1,4 @@
-"""What the paper proves about homogenizing, and what follows for known probabilities.
+"""The paper's formulas about homogenizing, for known probabilities.
 
 Sections 3, B.2 and B.3. Probabilities are sequences over X that sum to one.
 """

@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
@@ -32,6 +32,7 @@ from unskew.cli import (
 from unskew.cli.models import ModelCommand
 from unskew.cli.printing import echo
 from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.stop import STOPPED, Interrupt, Stopped
 
 app = typer.Typer(
     name="unskew",
@@ -76,10 +77,6 @@ _USAGE_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == 
 _NUMBERS = {"integer": "a whole number", "number": "a number", "float": "a number"}
 
 
-class _Stopped(BaseException):
-    """Ctrl-C. No library knows this exception, so none replaces it by a message of its own."""
-
-
 def main() -> None:
     """Run the command line. An error becomes one line and an exit code."""
     for stream in (sys.stdout, sys.stderr):
@@ -87,42 +84,40 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", HealthWarning)
-    stops: list[int] = []
-
-    def stop(number: int, _: object) -> None:
-        if len(stops) > 1:  # the others were lost, perhaps in a user's function that catches all
-            os._exit(130)
-        stops.append(number)
-        raise _Stopped
-
-    before = signal.signal(signal.SIGINT, stop)
+    interrupt = Interrupt()
+    before = signal.signal(signal.SIGINT, interrupt)
     try:
         result = app(standalone_mode=False)
         if sys.stdout is not None:  # a shell can close it
             sys.stdout.flush()
-    except UnskewError as error:
-        _fail(str(error))
-    except _USAGE_ERROR as error:
-        _fail(_usage(error))
-    except (_Stopped, typer.Abort):
-        _stopped()
-    except BrokenPipeError:
-        _unread()
-    except OSError as error:  # mostly the output, on a disk that is full
-        _drop_output()
-        what = error.filename or "the output"
-        _fail(f"{what}: {error.strerror or error}; check the path, the disk and its permissions")
-    except Exception:  # a kernel or a compiler may turn Ctrl-C into its own error
-        if not stops:
-            raise
-        _stopped()
-    except SystemExit as end:  # click and rich turn a closed pipe into their own exit
-        if isinstance(end.__context__, BrokenPipeError):
-            _unread()
-        _fail(f"the command was ended by {end!r} in code that it ran; take the exit out of it")
+    except BaseException as error:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command ends already
+        _end(error, stopped=interrupt.count > 0)
     finally:
         signal.signal(signal.SIGINT, before)
     sys.exit(result if isinstance(result, int) else 0)
+
+
+def _end(error: BaseException, *, stopped: bool) -> NoReturn:
+    """Print an error as one line, and exit; raise it again if it is a fault of unskew."""
+    if isinstance(error, (Stopped, typer.Abort)):
+        _stopped()
+    if isinstance(error, UnskewError):
+        _fail(str(error))
+    if isinstance(error, _USAGE_ERROR):
+        _fail(_usage(error))
+    # Click and rich turn a closed pipe into their own exit.
+    if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):
+        _unread()
+    if isinstance(error, OSError):  # mostly the output, on a disk that is full
+        _drop_output()
+        what = error.filename or "the output"
+        _fail(f"{what}: {error.strerror or error}; check the path, the disk and its permissions")
+    if stopped:  # a kernel or a compiler may turn Ctrl-C into its own error
+        _stopped()
+    if isinstance(error, SystemExit):
+        _fail(f"the command was ended by {error!r} in code that it ran; take the exit out of it")
+    raise error
 
 
 def _usage(error: Any) -> str:
@@ -150,12 +145,12 @@ def _given(spellings: list[str]) -> tuple[str, str] | None:
     return last
 
 
-def _stopped() -> None:
+def _stopped() -> NoReturn:
     message = "stopped; no file is half-written"
     if _can_continue(sys.argv[1:]):
         message += "; run the same command again to continue"
     echo(message, err=True)
-    sys.exit(130)
+    sys.exit(STOPPED)
 
 
 def _can_continue(arguments: list[str]) -> bool:
@@ -165,7 +160,7 @@ def _can_continue(arguments: list[str]) -> bool:
     return command in (["train"], ["generate"]) or (command == ["reproduce"] and kept)
 
 
-def _unread() -> None:
+def _unread() -> NoReturn:
     """End without a word: nobody reads the output any more."""
     _drop_output()
     sys.exit(141)
@@ -176,7 +171,7 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _fail(message: str) -> None:
+def _fail(message: str) -> NoReturn:
     echo("error: " + " ".join(message.split()), err=True)
     sys.exit(2)
 

@@ -1,15 +1,17 @@
-"""How the command line scores a run of the Calculator."""
+"""How the command line scores a run of the Calculator. Importing this module loads torch."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
-
-if TYPE_CHECKING:
-    from unskew.models.samples import Sample
+from unskew.datasets.target import open_target
+from unskew.models.calculator.network import Expressions
+from unskew.models.calculator.score import Estimate, accuracies
+from unskew.models.calculator.train import load_readers
+from unskew.models.ranks import ALONE
+from unskew.models.samples import Sample, read_sample
 
 SOURCES = tuple(f"calculator/{name}" for name in ("t2t", "dcfg", "rcfg", "bal"))
 
@@ -18,11 +20,6 @@ def evaluate_calculator(
     run: Path, targets: list[str] | None, n: int | None, seed: int, as_json: bool
 ) -> None:
     """Print the share of each target's examples that a run solves."""
-    from unskew.models.calculator.network import Expressions
-    from unskew.models.calculator.score import accuracies
-    from unskew.models.calculator.train import load_readers
-    from unskew.models.ranks import ALONE
-
     model = load_readers(run, ALONE.device)
     scores: dict[str, list[float]] = {}
     names = targets or list(SOURCES)
@@ -34,29 +31,25 @@ def evaluate_calculator(
                 echo(f"{name}: {len(examples):,} of {sample.of:,} examples", err=True)
             scores[name] = accuracies(model, examples).tolist()
             advance(1, name)
-    _print_scores(scores, as_json)
+    if len(scores) > 1:
+        scores["equal mixture"] = [
+            sum(shares) / len(scores) for shares in zip(*scores.values(), strict=True)
+        ]
+    if as_json:
+        print_json(scores)
+    else:
+        _print_scores(scores)
 
 
 def _read(name: str, max_length: int, n: int | None, seed: int) -> Sample:
-    """Return examples of a target; one of ``SOURCES`` draws only what the model can read."""
-    from unskew.datasets.target import open_target
-    from unskew.models.samples import read_sample
-
+    """Return examples of a target. One of ``SOURCES`` draws only what the model can read."""
     is_source = name in SOURCES and not Path(name).exists()
     settings = {"max_length": min(64, max_length)} if is_source else {}
     return read_sample(open_target(name, settings, seed=seed), n)
 
 
-def _print_scores(scores: dict[str, list[float]], as_json: bool) -> None:
-    """Print each target's score, and their mean if there are several targets."""
-    from unskew.models.calculator.score import Estimate
-
-    if len(scores) > 1:
-        mixture = [sum(shares) / len(scores) for shares in zip(*scores.values(), strict=True)]
-        scores = {**scores, "equal mixture": mixture}
-    if as_json:
-        print_json(scores)
-        return
+def _print_scores(scores: dict[str, list[float]]) -> None:
+    """Print the mean score of the members on each target."""
     for name, shares in scores.items():
         estimate = Estimate.of([100 * share for share in shares])
         spread = f" ± {estimate.half_width:.2f}" if len(shares) > 1 else ""

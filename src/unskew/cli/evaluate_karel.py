@@ -1,22 +1,30 @@
-"""How the command line scores runs of Karel."""
+"""How the command line scores runs of Karel. Importing this module loads torch."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TypeAlias
 
+from rich.table import Table
+
+from unskew.audits.report import check_picture, write_chart
+from unskew.audits.report.charts import heatmap
 from unskew.cli.printing import draw, echo, print_json
 from unskew.cli.progress import progress
 from unskew.core.errors import UnskewError, check_range
+from unskew.domains.karel.running.judge import Share
+from unskew.models.karel.data.examples import read_scored
+from unskew.models.karel.data.tasks import span
+from unskew.models.karel.decode.beam import LARGEST_BEAM
+from unskew.models.karel.options import EvaluateOptions
+from unskew.models.karel.score import Score, check_scored, score
+from unskew.models.karel.train.run import load_synthesizer
+from unskew.models.ranks import ALONE
+from unskew.models.samples import Sample
 
-if TYPE_CHECKING:
-    from unskew.models.karel.options import EvaluateOptions
-    from unskew.models.karel.score import Score
-    from unskew.models.samples import Sample
-
-Scores = Mapping[str, Mapping[str, "Score"]]  # by run, then by dataset
+Scores: TypeAlias = Mapping[str, Mapping[str, Score]]  # by run, then by dataset
 
 
 def evaluate_karel(
@@ -28,13 +36,11 @@ def evaluate_karel(
     as_json: bool,
 ) -> None:
     """Print the scores of a run and of the runs in ``--also``, and draw a heatmap if asked for."""
-    from unskew.audits.report import check_picture
-
     if options.heatmap is not None:
         check_picture(options.heatmap, page=False)
     scores = _scores([run, *options.also], names, n, seed, options)
     if as_json:
-        print_json({at: {k: score.to_dict() for k, score in r.items()} for at, r in scores.items()})
+        print_json({run: {k: s.to_dict() for k, s in row.items()} for run, row in scores.items()})
     else:
         _print_scores(scores)
     if options.heatmap is not None:
@@ -46,11 +52,6 @@ def _scores(
     runs: Sequence[Path], names: Sequence[str], n: int | None, seed: int, options: EvaluateOptions
 ) -> Scores:
     """Score every run on every dataset."""
-    from unskew.models.karel.decode.beam import LARGEST_BEAM
-    from unskew.models.karel.score import score
-    from unskew.models.karel.train.run import load_synthesizer
-    from unskew.models.ranks import ALONE
-
     check_range("beam", options.beam, 1, LARGEST_BEAM)
     models = {str(run): load_synthesizer(run, ALONE.device) for run in runs}
     samples = {name: _sample(name, n, seed, options) for name in names}
@@ -67,10 +68,7 @@ def _scores(
 
 
 def _sample(name: str, n: int | None, seed: int, options: EvaluateOptions) -> Sample:
-    """Return the examples of a target; refuse wrong ones before any is decoded."""
-    from unskew.models.karel.data.examples import read_scored
-    from unskew.models.karel.score import check_scored
-
+    """Return the examples of a target; refuse wrong ones before anything is decoded."""
     sample = read_scored(name, n, seed)
     try:
         check_scored(sample.examples, options.shown, options.by)
@@ -81,9 +79,6 @@ def _sample(name: str, n: int | None, seed: int, options: EvaluateOptions) -> Sa
 
 def _draw_heatmap(scores: Scores, path: Path) -> None:
     """Draw the share that generalizes, of each run on each dataset."""
-    from unskew.audits.report import write_chart
-    from unskew.audits.report.charts import heatmap
-
     cells = [
         (name, run, score.shares["generalizes"].share)
         for run, row in scores.items()
@@ -94,8 +89,6 @@ def _draw_heatmap(scores: Scores, path: Path) -> None:
 
 def _print_scores(scores: Scores) -> None:
     """Print a table for each dataset, with a column for each run and sections by variable."""
-    from rich.table import Table
-
     datasets = list(next(iter(scores.values())))
     for dataset in datasets:
         first = next(iter(scores.values()))[dataset]
@@ -119,15 +112,11 @@ def _title(score: Score) -> str:
     if score.of is not None and score.tasks < score.of:
         tasks = f"{tasks} of {score.of:,}"
     low, high = score.shown_range
-    pairs = "1 pair" if high == 1 else f"{_range(low, high)} pairs"
-    held_out = _range(*score.held_out) if score.held_out[1] else "none"
+    pairs = "1 pair" if high == 1 else f"{span(low, high)} pairs"
+    held_out = span(*score.held_out) if score.held_out[1] else "none"
     return f"{tasks} tasks, {pairs} shown, {held_out} held out, beam {score.beam}"
 
 
-def _range(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low} to {high}"
-
-
-def _percent(share: Any) -> str:
+def _percent(share: Share) -> str:
     low, high = share.interval
     return f"{100 * share.share:.1f} % ({100 * low:.1f} to {100 * high:.1f})"

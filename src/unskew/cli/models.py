@@ -62,12 +62,11 @@ def training_progress(label: str, total: int) -> Iterator[Callable[[Progress], N
 
         def report(now: Progress) -> None:
             nonlocal shown
-            checked = "" if now.accuracy is None else f", {100 * now.accuracy:.1f} % solved"
+            note = f"loss {now.loss:.3f}, {now.examples_per_second:,.0f} examples/s"
+            if now.accuracy is not None:
+                note += f", {100 * now.accuracy:.1f} % solved"
             reached = round(total * now.done)
-            advance(
-                reached - shown,
-                f"loss {now.loss:.3f}, {now.examples_per_second:,.0f} examples/s{checked}",
-            )
+            advance(reached - shown, note)
             shown = reached
 
         yield report
@@ -99,14 +98,14 @@ def takes(models: Mapping[str, type]) -> Callable[[Callable[..., None]], Callabl
 
 
 def choose(models: Mapping[str, type], domain: str, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that were given, by field; refuse an option of another domain's model."""
-    given = {name: value for name, value in own.items() if value is not None and value is not False}
+    """Return the options on the command line, by field; refuse those of another domain's model."""
+    used = {name: value for name, value in own.items() if value is not None and value is not False}
     for owner, options in models.items():
         for field, _, text in _own_options(options):
-            if owner != domain and field.name in given:
+            if owner != domain and field.name in used:
                 option = text.option(field.name)
                 raise UnskewError(f"{option} is for {OWNERS[owner]}; leave it out")
-    return {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in used.items()}
 
 
 def _own_options(options: type) -> Iterator[tuple[Field[Any], Any, Help]]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from unskew.cli.printing import echo
+from unskew.core.stop import raise_if_stopped
 from unskew.core.visible import visible
 
 FIRST_LINE, NEXT_LINES = 2.0, 10.0  # seconds before the first plain line, and between lines
@@ -63,6 +64,7 @@ def _bar(label: str, total: int | None) -> Iterator[Advance]:
         task = bar.add_task(visible(label), total=total, note="")
 
         def advance(more: int, note: str = "") -> None:
+            raise_if_stopped()
             bar.update(task, advance=more, note=visible(note))
 
         yield advance
@@ -75,6 +77,7 @@ def _lines(label: str, total: int | None) -> Advance:
 
     def advance(more: int, note: str = "") -> None:
         nonlocal done, next_line, first
+        raise_if_stopped()
         done += more
         seconds = time.monotonic() - begin
         first = first or (seconds, done)

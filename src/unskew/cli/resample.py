@@ -49,7 +49,7 @@ def resample(
     from unskew.datasets.resample import resample as run
 
     with progress(f"resampling {target}, which is read twice", None) as advance:
-        made = run(
+        result = run(
             target,
             output,
             homogenize,
@@ -61,11 +61,11 @@ def resample(
             advance=advance,
         )
     if as_json:
-        print_json(made.to_dict())
+        print_json(result.to_dict())
         return
-    repeated = f", {made.rows - made.distinct:,} of them repeats" if replacement else ""
-    echo(f"wrote {output} ({made.rows:,} of {made.tally.drawn:,} examples{repeated})")
+    repeated = f", {result.rows - result.distinct:,} of them repeats" if replacement else ""
+    echo(f"wrote {output} ({result.rows:,} of {result.tally.drawn:,} examples{repeated})")
     echo(
         f"homogenized by {' × '.join(homogenize)} at epsilon {epsilon:g}; without repeats it "
-        f"allows {made.possible:,}"
+        f"allows {result.possible:,}"
     )

@@ -36,8 +36,7 @@ def train(
         ),
     ] = None,
     batch: Annotated[
-        int | None,
-        typer.Option(help="Examples in each step.", show_default=_defaults("batch")),
+        int | None, typer.Option(help="Examples in each step.", show_default=_defaults("batch"))
     ] = None,
     rate: Annotated[
         float | None, typer.Option(help="Peak learning rate.", show_default=_defaults("rate"))
@@ -48,17 +47,16 @@ def train(
     """Train a model of the Calculator or of Karel. Run it again to continue a stopped run."""
     need_torch()
     domain = "karel" if _is_karel(datasets) else "calculator"
-    given = choose(MODELS, domain, {"steps": steps, "batch": batch, "rate": rate, **own})
+    chosen = choose(MODELS, domain, {"steps": steps, "batch": batch, "rate": rate, **own})
+    chosen |= {"datasets": datasets, "output": output, "seed": seed}
     if domain == "karel":
         from unskew.cli.train_karel import train_karel
 
-        train_karel(karel.TrainOptions(datasets=datasets, output=output, seed=seed, **given))
+        train_karel(karel.TrainOptions(**chosen))
     else:
         from unskew.cli.train_calculator import train_calculator
 
-        train_calculator(
-            calculator.TrainOptions(datasets=datasets, output=output, seed=seed, **given)
-        )
+        train_calculator(calculator.TrainOptions(**chosen))
 
 
 def _is_karel(names: list[str]) -> bool:

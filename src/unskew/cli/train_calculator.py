@@ -1,26 +1,22 @@
-"""How the command line trains the Calculator's model."""
+"""How the command line trains the Calculator's model. Importing this module loads torch."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from unskew.cli.models import training_progress
 from unskew.cli.printing import echo
 from unskew.core.errors import UnskewError, check_count
-
-if TYPE_CHECKING:
-    from unskew.models.calculator.network import Expressions
-    from unskew.models.calculator.options import TrainOptions
-    from unskew.models.training import Progress
+from unskew.core.rng import generator
+from unskew.datasets.target import open_target
+from unskew.models.calculator.network import Expressions, ReaderConfig, joined
+from unskew.models.calculator.options import TrainOptions
+from unskew.models.calculator.train import TrainConfig, TrainingData, train
+from unskew.models.ranks import ALONE
+from unskew.models.samples import read_sample
+from unskew.models.training import Progress
 
 
 def train_calculator(options: TrainOptions) -> None:
     """Train models side by side, one for each seed."""
-    from unskew.core.rng import generator
-    from unskew.models.calculator.network import ReaderConfig
-    from unskew.models.calculator.train import TrainConfig, TrainingData, train
-    from unskew.models.ranks import ALONE
-
     check_count("seeds", options.seeds)
     config = TrainConfig(options.steps, options.batch, options.rate, seed=options.seed)
     seeds = tuple(
@@ -36,9 +32,9 @@ def train_calculator(options: TrainOptions) -> None:
     reports: list[Progress] = []
     with training_progress("training", options.steps) as show:
 
-        def report(now: Progress) -> None:
-            reports.append(now)
-            show(now)
+        def report(progress: Progress) -> None:
+            reports.append(progress)
+            show(progress)
 
         train(reader, config, data, options.output, report)
     echo(f"run: {options.output}" + ("" if reports else " (it was finished already)"))
@@ -46,10 +42,6 @@ def train_calculator(options: TrainOptions) -> None:
 
 def _read(options: TrainOptions) -> Expressions:
     """Return all examples of the datasets; refuse a source that never ends."""
-    from unskew.datasets.target import open_target
-    from unskew.models.calculator.network import Expressions, joined
-    from unskew.models.samples import read_sample
-
     targets = [open_target(name) for name in options.datasets]
     for name, target in zip(options.datasets, targets, strict=True):
         if target.endless:

@@ -1,34 +1,29 @@
-"""How the command line trains Karel's model."""
+"""How the command line trains Karel's model. Importing this module loads torch."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from unskew.cli.models import training_progress
 from unskew.cli.options import read_settings, read_shown
 from unskew.cli.printing import echo
 from unskew.core.errors import UnskewError
-
-if TYPE_CHECKING:
-    from unskew.core.recipe import Recipe
-    from unskew.datasets.target import Target
-    from unskew.models.karel.data.mixture import Mixture
-    from unskew.models.karel.options import TrainOptions
-    from unskew.models.karel.train.run import OpenBatches
-    from unskew.models.karel.train.step import StepConfig
-    from unskew.models.ranks import Ranks
+from unskew.core.recipe import Recipe
+from unskew.datasets.stream import excluded_share
+from unskew.datasets.target import Target, open_recipe, open_target
+from unskew.io.lookup import find_source
+from unskew.models.karel.data.examples import read_held_out, read_tasks
+from unskew.models.karel.data.mixture import Mixture
+from unskew.models.karel.network.synthesizer import SynthesizerConfig
+from unskew.models.karel.options import TrainOptions
+from unskew.models.karel.train.run import Data, RunConfig, endless, fixed, is_finished, train
+from unskew.models.karel.train.step import StepConfig, begun_with_differences
+from unskew.models.ranks import Ranks, join_ranks, leave_ranks
 
 
 def train_karel(options: TrainOptions) -> None:
     """Train the synthesizer on datasets, or on endless streams."""
-    from unskew.models.karel.data.examples import read_held_out
-    from unskew.models.karel.network.synthesizer import SynthesizerConfig
-    from unskew.models.karel.train.run import RunConfig, is_finished, train
-    from unskew.models.karel.train.step import StepConfig, begun_with_differences
-    from unskew.models.ranks import join_ranks, leave_ranks
-
     shown = read_shown(options.shown)
     if options.minutes is None and options.steps is None:
         raise UnskewError("the length of the training is missing; give --minutes or --steps")
@@ -57,15 +52,8 @@ def train_karel(options: TrainOptions) -> None:
         leave_ranks(ranks)
 
 
-def _open_data(
-    options: TrainOptions, step: StepConfig, ranks: Ranks
-) -> tuple[OpenBatches, dict[str, Any]]:
-    """Return what opens the batches, and the entry for the data in the run's settings."""
-    from unskew.datasets.target import open_target
-    from unskew.models.karel.data.examples import read_tasks
-    from unskew.models.karel.data.mixture import Mixture
-    from unskew.models.karel.train.batches import endless, fixed
-
+def _open_data(options: TrainOptions, step: StepConfig, ranks: Ranks) -> Data:
+    """Return the data of the run: endless streams, or a fixed set of tasks."""
     streams = [name for name in options.datasets if _is_stream(open_target(name))]
     if streams and len(streams) < len(options.datasets):
         raise UnskewError(f"{streams[0]} never ends; train on streams only, or on datasets only")
@@ -111,8 +99,6 @@ def _refuse_stream_options(options: TrainOptions) -> None:
 
 def _describe_streams(mixture: Mixture, reuse: int) -> None:
     """Print the streams, and about how much of each is left out."""
-    from unskew.datasets.stream import excluded_share
-
     sources = [recipe.source for recipe in mixture.recipes]
     if len(sources) > 1:
         sources = [f"{name} ({n})" for name, n in zip(sources, mixture.shares, strict=True)]
@@ -130,10 +116,6 @@ def _describe_streams(mixture: Mixture, reuse: int) -> None:
 
 def _stream_recipe(options: TrainOptions, name: str) -> Recipe:
     """Return the recipe of a stream, without the programs that training leaves out."""
-    from unskew.core.recipe import Recipe
-    from unskew.datasets.target import open_recipe, open_target
-    from unskew.io.lookup import find_source
-
     settings = read_settings(options.settings)
     recipe = open_target(name, trust=options.trust or (*options.excluded, name)).recipe
     if recipe is not None:

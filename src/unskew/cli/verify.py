@@ -44,5 +44,5 @@ def verify(
         for fault in result.faults:
             echo(f"fault: {fault}")
         if not result.faults:
-            echo("no fault found")
+            echo("no fault found" + (" in what was looked at" if result.skipped else ""))
     return 1 if result.faults else 0

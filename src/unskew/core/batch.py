@@ -211,6 +211,8 @@ def _readable_type(kind: pa.DataType) -> pa.DataType:
     """Return a type without times: text instead, and whole numbers for lengths of time."""
     import pyarrow as pa
 
+    if pa.types.is_dictionary(kind) and pa.types.is_temporal(kind.value_type):
+        return _readable_type(kind.value_type)
     if pa.types.is_duration(kind):
         return pa.int64()
     if pa.types.is_temporal(kind):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_type_hints
 from unskew.core.errors import UnskewError, brief, check_range, unknown
 from unskew.core.json_text import json_text
 from unskew.core.source import Source
+from unskew.core.stop import raise_if_stopped
 from unskew.core.usercode import own_code, place_of, raised
 from unskew.core.variable import as_variable
 
@@ -223,6 +224,7 @@ def domain_code(domain: Domain, function: str) -> Iterator[None]:
         raise UnskewError(
             f"this is no example of {domain.name} ({raised(error)}); keep other data apart"
         ) from error
+    raise_if_stopped()
 
 
 @dataclass(frozen=True)

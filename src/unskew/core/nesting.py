@@ -1,4 +1,4 @@
-"""The depth of plain examples, looked at once, before anything else walks through them."""
+"""Which plain examples can be read: not nested too deeply, and without sets."""
 
 from __future__ import annotations
 
@@ -8,37 +8,39 @@ from typing import Any
 
 from unskew.core.errors import RowError, brief
 
-MAX_DEPTH = 100  # levels of lists, tuples, sets and dicts in an example
+MAX_DEPTH = 100  # levels of lists, tuples and dicts in an example
 MOST = 5_000_000  # containers on one level: far fewer fit into an example that is no accident
 
 _ITEMS: dict[type, Callable[[Any], Iterable[Any]]] = {
     dict: dict.values,
     list: list.__iter__,
     tuple: tuple.__iter__,
-    set: set.__iter__,
-    frozenset: frozenset.__iter__,
 }
+_TOO_DEEP = (
+    f"contains itself, or has more than {MAX_DEPTH} levels of lists and dicts; make it flatter"
+)
+_HAS_SET = "holds a set, whose order changes from run to run; give a sorted list or tuple"
 
 
 def check_nesting(examples: Sequence[object]) -> None:
-    """Refuse an example that is nested too deeply or contains itself.
+    """Refuse an example that contains itself, is nested too deeply, or holds a set.
 
     All examples are walked level by level, so that each step is one pass over many values.
+    Objects of other classes are not looked into.
     """
-    if _is_shallow(examples):
+    if not _fault(examples):
         return
     for row, example in enumerate(examples):
-        if not _is_shallow([example]):
-            raise RowError(
-                row,
-                f"{brief(example, 40)} contains itself, or has more than {MAX_DEPTH} levels of "
-                "lists and dicts; make it flatter",
-            )
+        fault = _fault([example])
+        if fault:
+            raise RowError(row, f"{brief(example, 40)} {fault}")
 
 
-def _is_shallow(examples: Sequence[object]) -> bool:
-    """Whether no example has more than ``MAX_DEPTH`` levels, and no level has too many values."""
+def _fault(examples: Sequence[object]) -> str:
+    """Return what is wrong with some of the examples; empty if all can be read."""
     kinds = set(map(type, examples))
+    if _has_set(kinds):
+        return _HAS_SET
     holders = _containers(kinds)
     level = (
         [value for value in examples if type(value) in holders]
@@ -46,14 +48,21 @@ def _is_shallow(examples: Sequence[object]) -> bool:
         else examples
     )
     for _ in range(MAX_DEPTH):
-        inner = _containers(set(map(type, _inside(level, holders))))
+        kinds = set(map(type, _inside(level, holders)))
+        if _has_set(kinds):
+            return _HAS_SET
+        inner = _containers(kinds)
         if not inner:
-            return True
+            return ""
         deeper = (value for value in _inside(level, holders) if type(value) in inner)
         level, holders = list(islice(deeper, MOST + 1)), inner
         if len(level) > MOST:
-            return False
-    return False
+            return _TOO_DEEP
+    return _TOO_DEEP
+
+
+def _has_set(kinds: set[type]) -> bool:
+    return any(issubclass(kind, (set, frozenset)) for kind in kinds)
 
 
 def _containers(kinds: set[type]) -> dict[type, Callable[[Any], Iterable[Any]]]:

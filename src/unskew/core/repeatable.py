@@ -12,44 +12,51 @@ from contextlib import contextmanager, redirect_stdout
 import numpy as np
 
 from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.printed import printed
 from unskew.core.rng import generator
-from unskew.core.rowhash import printed
 from unskew.core.source import Source
 from unskew.core.usercode import place_of
 
 FEW = 3  # examples drawn twice before an audit; each may be a slow call
 MORE = 5  # before a dataset or a stream, which promise the same examples again
+_STEP = "draw all that is random from the rng that it is given"
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in what a function or an object prints
 
 
 def refuse_unrepeatable(source: Source) -> None:
     """Raise where a source gives other examples for the same generator."""
-    if not _repeats(source, MORE):
+    if _until_different(source, MORE):
         raise UnskewError(
             f"{_what(source)} gave two different examples for the same seed, so the same data "
-            "could not be made again; draw all that is random from the rng that it is given"
+            f"could not be made again; {_STEP}"
         )
 
 
 def warn_of_unrepeatable(source: Source) -> None:
     """Warn where a source gives other examples for the same generator."""
-    if not _repeats(source, FEW):
+    drawn = _until_different(source, FEW)
+    if drawn:
         warnings.warn(
             f"{_what(source)} gave two different examples for the same seed, so this result cannot "
-            "be made again; draw all that is random from the rng that it is given",
+            f"be made again, and the {drawn} examples that were drawn to see this are not in it; "
+            f"{_STEP}",
             HealthWarning,
             stacklevel=3,
         )
 
 
-def _repeats(source: Source, examples: int) -> bool:
-    """Draw examples one by one from two generators that begin alike, and compare their content.
+def _until_different(source: Source, most: int) -> int:
+    """Return how many examples were drawn up to the first difference; 0 if there is none.
 
-    The generators are used for nothing else. The first difference ends it.
+    Examples are drawn one by one from two generators that begin alike. The generators are used
+    for nothing else.
     """
     left, right = (generator(0, source.name, "repeats") for _ in range(2))
     with _stdout_to_stderr():
-        return all(_next(source, left) == _next(source, right) for _ in range(examples))
+        for number in range(1, most + 1):
+            if _next(source, left) != _next(source, right):
+                return 2 * number
+    return 0
 
 
 @contextmanager
@@ -73,7 +80,7 @@ def _next(source: Source, rng: np.random.Generator) -> list[str]:
     batch, _ = source.draw(rng, 1)
     try:
         return [_ADDRESS.sub("", printed(example)) for example in batch.examples()]
-    except (RecursionError, ValueError):  # too deep or too long to print: it cannot be told
+    except Exception:  # too deep or too long to print, or of a class that cannot be printed
         return []
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import math
 from decimal import Decimal
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +13,8 @@ from numpy.typing import NDArray
 from unskew.core.batch import Batch, binary_rows, is_binary, is_text, readable, text_bytes
 from unskew.core.compiled import compiled
 from unskew.core.errors import RowError, brief
+from unskew.core.printed import printed
+from unskew.core.usercode import raised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,11 +128,12 @@ def _digests(values: Sequence[object]) -> list[bytes]:
     digests: list[bytes] = []
     try:
         digests.extend(map(_digest, values))
-    except (RecursionError, ValueError) as error:  # objects within objects, endless numbers
+    except Exception as error:  # objects within objects, endless numbers, a class of the user's
         row = len(digests)
         raise RowError(
             row,
-            f"{brief(values[row], 40)} cannot be compared ({error}); make it smaller or flatter",
+            f"{brief(values[row], 40)} cannot be compared ({raised(error)}); make it smaller or "
+            "flatter",
         ) from error
     return digests
 
@@ -141,64 +142,3 @@ def _digest(value: object) -> bytes:
     """Hash any Python value by its printed form, in which the order of a dict does not count."""
     text = printed(value).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=16).digest()
-
-
-def printed(value: object) -> str:
-    """Return a text that is the same for equal values alone."""
-    return repr(_printable(value))
-
-
-def _printable(value: object, above: frozenset[int] = frozenset()) -> object:
-    """Return what prints the same for equal values alone.
-
-    Many things print less than they are: long arrays leave out their middle, and plain objects
-    say only where they lie. ``above`` are the values that this one is in.
-    """
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, (str, bytes, int, float)):
-        return value
-    if id(value) in above:
-        return ...
-    inside = partial(_printable, above=above | {id(value)})
-    if isinstance(value, dict):
-        pairs = [(inside(key), inside(item)) for key, item in value.items()]
-        return ("dict", sorted(pairs, key=repr))
-    if isinstance(value, (set, frozenset)):
-        return ("set", sorted(map(inside, value), key=repr))
-    if isinstance(value, (list, tuple)):
-        return [type(value).__name__, *map(inside, value)]
-    array = _as_array(value)
-    if array is not None:
-        numbers = array.tolist()
-        return (
-            "array",
-            str(array.dtype),
-            array.shape,
-            inside(numbers) if array.dtype.hasobject else numbers,
-        )
-    held = _held(value)
-    return value if held is None else (type(value).__qualname__, inside(held))
-
-
-def _as_array(value: object) -> NDArray[np.generic] | None:
-    """Return an array, or what another library calls so, as one of NumPy's."""
-    if not hasattr(type(value), "__array__"):
-        return None
-    try:
-        return np.asarray(value)
-    except (TypeError, ValueError, RuntimeError):  # of a type, or in a place, that NumPy has not
-        return None
-
-
-def _held(value: object) -> object:
-    """Return what an object holds where its printed form may not tell; else None."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        compared = (field.name for field in dataclasses.fields(value) if field.compare)
-        return {name: getattr(value, name, None) for name in compared}
-    if type(value).__repr__ is not object.__repr__:
-        return None
-    try:
-        return object.__getstate__(value)
-    except TypeError:  # a generator, a lock: it holds nothing that could be compared
-        return None

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from unskew.core.batch import Batch
+from unskew.core.collected import Collected
 from unskew.core.errors import RowError, UnskewError, brief
+from unskew.core.stop import raise_if_stopped
 from unskew.core.usercode import own_code, raised
 
 if TYPE_CHECKING:
@@ -58,7 +60,11 @@ def plain_source(draw: Callable[[np.random.Generator], Any], name: str | None = 
 
     def many(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
         try:
-            return Batch.of([draw(rng) for _ in range(n)]), Counter()
+            collected = Collected()
+            for _ in range(n):
+                collected.add(draw(rng))
+                raise_if_stopped()
+            return collected.batch(), Counter()
         except RowError as error:
             raise error.at(f"sampler {label!r}") from error
         except UnskewError:

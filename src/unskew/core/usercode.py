@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from unskew.core.errors import UnskewError
+from unskew.core.stop import raise_if_stopped
 
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _STANDARD = str(Path(sysconfig.get_path("stdlib"))) + os.sep
@@ -29,10 +30,15 @@ def own_code(what: str, step: str) -> Iterator[None]:
         raise
     except (Exception, SystemExit) as error:  # the user's own function may raise anything
         raise UnskewError(f"{what} raised {raised(error)}; {step}") from error
+    raise_if_stopped()
 
 
 def raised(error: BaseException) -> str:
-    """Return an error in words, with the file and the line of the user's code that raised it."""
+    """Return an error in words, with the file and the line of the user's code that raised it.
+
+    The user's code may have turned Ctrl-C into this error; then Ctrl-C is raised again.
+    """
+    raise_if_stopped()
     try:
         text = " ".join(str(error).split())
     except Exception:  # an error class of the user's own

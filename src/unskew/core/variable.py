@@ -10,7 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -18,10 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
-from unskew.core.errors import UnskewError, brief, check_range
+from unskew.core.errors import RowError, UnskewError, brief, check_range
+from unskew.core.nesting import check_nesting
+from unskew.core.stop import raise_if_stopped
 from unskew.core.usercode import own_code, place_of, raised
 
 Values: TypeAlias = NDArray[Any]  # one value a row: numbers, or Python objects
+_PLAIN = {type(None), bool, int, float, str, bytes}  # values that need no check
 _EXACT = 2**53  # whole numbers up to here are themselves as floats too
 
 
@@ -69,6 +72,11 @@ def _own_errors(variable: SalientVariable) -> SalientVariable:
                 f"{what} ({place_of(measure)}) returned {brief(values)}; measure(batch) returns "
                 "an array with one value for each example"
             )
+        if values.dtype == object:
+            try:
+                check_values(values.tolist())
+            except RowError as error:
+                raise UnskewError(f"{what} ({place_of(measure)}) returned {error.said}") from error
         return values
 
     return replace(variable, measure=measured)
@@ -250,25 +258,28 @@ def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) 
     measured: list[Hashable] = []
     for example in batch.examples():
         try:
-            value = function(example)
+            measured.append(function(example))
         except (Exception, SystemExit) as error:  # the user's own function may raise anything
             raise UnskewError(
                 f"variable {name!r} raised {raised(error)}; "
                 f"make it return a value (example {brief(example)})"
             ) from error
-        try:
-            hash(value)
-        except Exception as error:  # it may be of a user's own class
-            raise UnskewError(
-                f"variable {name!r} returned {brief(value)}, which cannot be hashed; "
-                f"return a number, a text or a tuple (example {brief(example)})"
-            ) from error
-        measured.append(value)
-    return as_values(measured)
+        raise_if_stopped()
+    try:
+        return as_values(measured)
+    except RowError as error:
+        example = next(islice(batch.examples(), error.row, None))
+        raise UnskewError(
+            f"variable {name!r} returned {error.said} (example {brief(example)})"
+        ) from error
 
 
 def as_values(measured: Sequence[Hashable]) -> Values:
-    """Pack measured values into an array: of numbers where all are, of objects otherwise."""
+    """Pack measured values into an array: of numbers where all are, of objects otherwise.
+
+    Raise ``RowError`` for a value that cannot be counted.
+    """
+    check_values(measured)
     plain: list[Any] = [v.item() if isinstance(v, np.generic) else v for v in measured]
     kinds = {type(value) for value in plain}
     if kinds == {bool}:
@@ -281,3 +292,29 @@ def as_values(measured: Sequence[Hashable]) -> Values:
     for row, value in enumerate(plain):
         values[row] = value
     return values
+
+
+def check_values(values: Sequence[object]) -> None:
+    """Raise ``RowError`` for a value that cannot be counted: hashed, compared and printed."""
+    foreign = [row for row, value in enumerate(values) if type(value) not in _PLAIN]
+    if not foreign:
+        return
+    try:
+        check_nesting([values[row] for row in foreign])  # first: a deep tuple cannot be hashed
+    except RowError as error:
+        raise RowError(foreign[error.row], error.said) from error
+    distinct: set[object] = set()
+    for row in foreign:
+        value, size, step = values[row], len(distinct), "hashed"
+        try:
+            hash(value)
+            step = "compared or printed"
+            distinct.add(value)
+            if len(distinct) > size:
+                f"{value} {value!r}"
+        except Exception as error:  # it may be of a user's own class
+            why = "" if isinstance(error, TypeError) else f" ({raised(error)})"
+            raise RowError(
+                row,
+                f"{brief(value)}, which cannot be {step}{why}; return a number, a text or a tuple",
+            ) from error

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from unskew.audits.audit import Audit, Auditor
+from unskew.audits.audit import Audit
+from unskew.audits.auditor import Auditor
 from unskew.balance.homogenizer import Health, Homogenizer, KeptBatches
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, check_count
@@ -19,7 +20,13 @@ from unskew.core.source import Source, own_source
 from unskew.core.tally import Tally
 from unskew.core.variable import By, joint
 from unskew.datasets.target import Target, column_names, open_target
-from unskew.io.lookup import column_variable, find_source, resolve
+from unskew.io.lookup import (
+    IF_TRUSTED,
+    column_variable,
+    find_source,
+    resolve,
+    untrusted_code,
+)
 
 DEFAULT_N = 100_000  # examples of what is endless
 
@@ -60,7 +67,9 @@ def homogenize(
 
     Args:
         draw: a function ``draw(rng)`` that returns one example, a ``Source``, or the name of a
-            source (``"calculator/dcfg"``). All its randomness must come from ``rng``.
+            source (``"calculator/dcfg"``). All its randomness must come from ``rng``. A function is
+            first tried: called up to six times with two equal generators. Examples of this trial
+            are not returned. If they differ, a ``HealthWarning`` says so.
         by: a variable, or several that are homogenized together.
         epsilon: a smaller value gets closer to uniform and costs more draws. The expected cost
             is at most 1 + 1/ε draws for each kept example.
@@ -141,7 +150,10 @@ def _auditor(
     """Return what measures the chosen variables; and why other variables are left out."""
     columns, domain = column_names(first), target.domain
     if by is not None:
-        return Auditor(resolve(by, domain, columns), like), {}
+        try:
+            return Auditor(resolve(by, domain, columns), like), {}
+        except UnskewError as error:
+            raise _with_trust(error, target) from error
     if domain is not None and domain.find_variables is not None:
         variables, left_out = domain.find_variables(first)
         return Auditor(variables, like), left_out
@@ -149,6 +161,17 @@ def _auditor(
         names = domain.main or domain.variables
         return Auditor([domain.variable(name) for name in names], like), {}
     return Auditor([column_variable(name) for name in columns], like, optional=True), {}
+
+
+def _with_trust(error: UnskewError, target: Target) -> UnskewError:
+    """Say that a variable may be one of the domain of a dataset, if that is not trusted."""
+    recipe = target.dataset.recipe if target.dataset is not None else None
+    if recipe is None or not untrusted_code(recipe, recipe.source):
+        return error
+    return UnskewError(
+        f"{error}; the domain of {recipe.source} is not imported, and with it its variables: "
+        f"{IF_TRUSTED}"
+    )
 
 
 def _no_column(label: str, left_out: Mapping[str, str]) -> UnskewError:

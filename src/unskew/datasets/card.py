@@ -7,42 +7,43 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from unskew.audits.audit import VariableAudit, in_order
 from unskew.audits.binning import numbers_hardly_repeat
+from unskew.audits.records import VariableAudit, in_order
+from unskew.audits.report import words
+from unskew.audits.report.pooling import sparks
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally, by_kind, noted
 from unskew.datasets.part import Part, card_variables
 from unskew.datasets.splits import not_wanted
 
 SPARK_BARS = 16
-COLUMNS = ("values", "KL", "TV", "commonest", "missing")
+COLUMNS = ("values", "KL", "TV", "commonest", "never seen")
 HARDLY = "hardly any value repeats; unskew.bins(…) sorts numbers into bins"
-SIZES = (
-    (10**3, "n<1K"),
-    (10**4, "1K<n<10K"),
-    (10**5, "10K<n<100K"),
-    (10**6, "100K<n<1M"),
-    (10**7, "1M<n<10M"),
-    (10**8, "10M<n<100M"),
-    (10**9, "100M<n<1B"),
-    (10**12, "1B<n<1T"),
-)
+SIZES = {
+    10**3: "n<1K",
+    10**4: "1K<n<10K",
+    10**5: "10K<n<100K",
+    10**6: "100K<n<1M",
+    10**7: "1M<n<10M",
+    10**8: "10M<n<100M",
+    10**9: "100M<n<1B",
+    10**12: "1B<n<1T",
+}  # the names that Hugging Face has for numbers of rows below these
 
 
 def card(recipe: Recipe, parts: Sequence[Part], tally: Tally) -> str:
     """Return the text of the card, with the header that Hugging Face reads."""
-    from unskew.audits.report import words
     from unskew.audits.report.templates import render
 
     rows = sum(part.rows for part in parts)
     invalid = by_kind(tally.dropped)
-    valid = {why: invalid.pop(why) for why in not_wanted(recipe) & set(invalid)}
+    valid = {reason: invalid.pop(reason) for reason in not_wanted(recipe) & set(invalid)}
     return render(
         "datasets/card.md",
         recipe=recipe,
         name=json.dumps(f"{recipe.source} ({recipe.hash})"),
         rows=f"{rows:,}",
-        size=next((name for most, name in SIZES if rows < most), "n>1T"),
+        size=next((name for limit, name in SIZES.items() if rows < limit), "n>1T"),
         homogenized=_homogenized(recipe, tally),
         invalid=_counts(invalid),
         details=words.dropped_details(tally.dropped),
@@ -52,7 +53,7 @@ def card(recipe: Recipe, parts: Sequence[Part], tally: Tally) -> str:
 
 
 def _homogenized(recipe: Recipe, tally: Tally) -> str:
-    """Say what homogenizing threw away; empty where nothing is homogenized."""
+    """Say what homogenizing threw away; empty if nothing is homogenized."""
     if not recipe.homogenize:
         return ""
     return (
@@ -62,31 +63,31 @@ def _homogenized(recipe: Recipe, tally: Tally) -> str:
 
 
 def _counts(dropped: Mapping[str, int]) -> list[tuple[str, str]]:
-    return [(f"{count:,}", why) for why, count in sorted(dropped.items())]
+    return [(f"{count:,}", reason) for reason, count in sorted(dropped.items())]
 
 
 def _variables(recipe: Recipe, parts: Sequence[Part]) -> dict[str, Any]:
     """Return the rows of the table of variables, and why others were not measured."""
-    known = [variable for variable in audits(recipe, parts) if variable.n]
-    measured = [v for v in known if v.declared or not numbers_hardly_repeat(v.counts)]
-    left_out = {v.name: HARDLY for v in known if v not in measured}
+    rows, left_out = [], {}
+    for variable in _histograms(recipe, parts):
+        if variable.declared or not numbers_hardly_repeat(variable.counts):
+            rows.append(_row(variable))
+        else:
+            left_out[variable.name] = HARDLY
     for part in parts:
         left_out |= part.left_out
-    return {"variables": [_row(variable) for variable in measured], "left_out": left_out}
+    return {"variables": rows, "left_out": left_out}
 
 
 def _row(variable: VariableAudit) -> list[str]:
-    from unskew.audits.report import words
-    from unskew.audits.report.pooling import sparks
-
-    row = words.audit_row(variable)
+    row = words.row(variable)
     cells = [row[name] for name in COLUMNS]
     return [f"`{variable.name}`", variable.doc, *cells, *sparks([variable], SPARK_BARS)]
 
 
-def audits(recipe: Recipe, parts: Sequence[Part]) -> list[VariableAudit]:
-    """Add up the histograms of the parts."""
-    found = []
+def _histograms(recipe: Recipe, parts: Sequence[Part]) -> list[VariableAudit]:
+    """Return the histograms of the parts together; a variable that no example has is left out."""
+    histograms = []
     for variable in card_variables(recipe):
         if not all(variable.name in part.values for part in parts):
             continue
@@ -94,9 +95,11 @@ def audits(recipe: Recipe, parts: Sequence[Part]) -> list[VariableAudit]:
         for part in parts:
             for value, count in part.values[variable.name]:
                 total[noted(value)] += count
-        # As notes have them, where an infinity or a member of an Enum is a text.
+        if not total.total():
+            continue
+        # As notes have them: an infinity or a member of an Enum is a text there.
         support = [noted(value) for value in variable.support or in_order(total)]
         counts = {value: total[value] for value in support}
         declared = variable.support is not None
-        found.append(VariableAudit(variable.name, counts, declared, variable.doc))
-    return found
+        histograms.append(VariableAudit(variable.name, counts, declared, variable.doc))
+    return histograms

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from unskew.core.batch import Batch
 
 
+_DAYS = (-12_687_428, 11_248_738)  # since 1970 of the years -32767 to 32767, which Arrow prints
+_UNITS = {"day": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
 def convert(
     target: Any,
     path: str | Path,
@@ -161,12 +165,53 @@ def _write_jsonl(batches: Iterator[Batch], path: Path, made: Callable[[Any, int]
         nonlocal rows
         with beside.open("wb") as file:
             for batch in batches:
+                _refuse_odd_times(batch, rows)
                 for example in batch.examples():
                     file.write(_line(example, rows, made) + b"\n")
                     rows += 1
 
     write_by(path, write)
     return rows
+
+
+def _refuse_odd_times(batch: Batch, rows: int) -> None:
+    """Refuse a time of a year that Arrow does not print."""
+    for name, column in batch.columns.items():
+        if isinstance(column, np.ndarray):
+            continue
+        if odd := _odd_times(column):
+            raise UnskewError(
+                f"row {rows + min(odd) + 1}: column {name!r} has a time out of range "
+                f"({column.type}), which has no text; leave the row out, or write a .parquet file"
+            )
+
+
+def _odd_times(column: pa.Array) -> list[int]:
+    """Return the rows of a column that hold a time without a text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind, kinds = column.type, pa.types
+    if kinds.is_dictionary(kind):
+        return _odd_times(column.dictionary_decode())
+    if kinds.is_struct(kind):
+        fields = (column.field(i) for i in range(kind.num_fields))
+        return [row for field in fields for row in _odd_times(field)]
+    if kinds.is_map(kind):
+        column = column.cast(pa.list_(pa.struct([kind.key_field, kind.item_field])))
+    lists = kinds.is_list, kinds.is_large_list, kinds.is_fixed_size_list, kinds.is_map
+    if any(is_list(kind) for is_list in lists):
+        rows = pc.list_parent_indices(column)
+        return [rows[i].as_py() for i in _odd_times(pc.list_flatten(column))]
+    if not (kinds.is_date(kind) or kinds.is_timestamp(kind)):
+        return []
+    units = "day" if kinds.is_date32(kind) else "ms" if kinds.is_date64(kind) else kind.unit
+    values = column.view(pa.int32() if kind.bit_width == 32 else pa.int64()).cast(pa.int64())
+    first = max(_DAYS[0] * _UNITS[units], -(2**63))
+    last = min(_DAYS[1] * _UNITS[units] - 1, 2**63 - 1)
+    outside = pc.or_(pc.less(values, first), pc.greater(values, last))
+    rows_outside: list[int] = np.flatnonzero(pc.fill_null(outside, False)).tolist()
+    return rows_outside
 
 
 def _line(example: Any, number: int, made: Callable[[Any, int], Any]) -> bytes:

@@ -1,6 +1,6 @@
-"""Who makes the parts of a dataset: this process, several, or a Ray cluster. All are one map.
+"""The engines that make the parts of a dataset: worker processes, or a Ray cluster.
 
-A part depends on its recipe and number alone (``parts``), so an engine only spreads numbers.
+A part depends only on its recipe and number, so an engine only hands out numbers.
 """
 
 from __future__ import annotations
@@ -8,45 +8,40 @@ from __future__ import annotations
 import json
 import logging
 import os
-import queue
 import socket
 import subprocess
 import threading
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import chdir, nullcontext, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import chdir, nullcontext
+from functools import partial
 from itertools import islice
-from typing import IO, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from unskew.core.errors import HealthWarning, UnskewError, check_count, is_new
-from unskew.core.processes import PYTHON, kill
+from unskew.core.crew import PYTHON, Crew, Message, close_pipes, is_news, kill
+from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Recipe
-from unskew.io.location import Place, place, remove_left
+from unskew.core.worker import reported
+from unskew.io.files import remove_left
+from unskew.io.location import Place, place
 
 # Makes some parts of a recipe in a folder, in any order, and yields each number when it is done.
 Engine: TypeAlias = Callable[[Recipe, Place, Sequence[int]], Iterator[int]]
+WORKER = "unskew.datasets.worker"
 
 
 def processes(workers: int) -> Engine:
-    """Make parts in so many processes beside this one."""
+    """Make parts in this many worker processes."""
     check_count("workers", workers, "use at least one")
 
     def run(recipe: Recipe, folder: Place, indices: Sequence[int]) -> Iterator[int]:
-        todo: queue.SimpleQueue[int] = queue.SimpleQueue()
-        for index in indices:
-            todo.put(index)
-        done: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-        crew = [_start() for _ in range(min(workers, len(indices)))]
-        task = json.dumps({"recipe": recipe.to_dict(), "folder": str(folder)})
-        for worker in crew:
-            threading.Thread(target=_feed, args=(worker, task, todo, done), daemon=True).start()
+        task = {"recipe": recipe.to_dict(), "folder": str(folder)}
+        parts = {f"part {index}": index for index in indices}
+        crew = Crew(WORKER, task, min(workers, len(parts)), clean=partial(remove_left, folder))
         try:
-            yield from _numbers((done.get() for _ in indices), set())
+            for _, message in crew.do(parts):
+                yield message["done"]
         finally:
-            try:
-                _kill(*crew)
-            finally:  # an interrupt may come while they are ended
-                remove_left(folder, {worker.pid for worker in crew})
+            crew.close()
 
     return run
 
@@ -66,10 +61,10 @@ def ray_cluster(address: str | None = None) -> Engine:
     def run(recipe: Recipe, folder: Place, indices: Sequence[int]) -> Iterator[int]:
         ray = _ray(address)
         try:
-            yield from _numbers(_on_ray(ray, recipe, folder, indices), set())
+            yield from _on_ray(ray, recipe, folder, indices)
         except ray.exceptions.RayError as error:
             if isinstance(error, ray.exceptions.LocalRayletDiedError):
-                ray.shutdown()  # nothing can be asked of this connection any more
+                ray.shutdown()  # this connection answers nothing any more
             reason = _line(getattr(error, "cause", None) or error).rstrip(".")
             raise UnskewError(
                 f"Ray failed ({reason}); run the same command again, finished parts are kept"
@@ -78,9 +73,8 @@ def ray_cluster(address: str | None = None) -> Engine:
     return run
 
 
-LAST_SECONDS = 10  # that a worker has to end when it no longer answers
-AT_ONCE = 1000  # parts that are handed to Ray at a time
-# Ray speaks HTTP/2: who sends its first words and a frame of settings gets one in answer.
+TASKS_AT_ONCE = 1000  # parts that are handed to Ray at a time
+# Ray speaks HTTP/2: a client that sends its first words and a frame of settings gets a frame back.
 _SETTINGS = b"\x04"
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + _SETTINGS + bytes(5)
 CONNECT_SECONDS = 60  # that Ray has to connect
@@ -89,32 +83,53 @@ _REFUSED = ("InvalidAuthToken", "AuthenticationError")  # in what Ray says when 
 LOST_NODES = 20  # times that a part is begun again because its node died
 
 
-def _on_ray(
-    ray: Any, recipe: Recipe, folder: Place, indices: Sequence[int]
-) -> Iterator[dict[str, Any]]:
-    """Hand parts to Ray, so many at a time; yield each answer when it comes."""
+def _on_ray(ray: Any, recipe: Recipe, folder: Place, indices: Sequence[int]) -> Iterator[int]:
+    """Hand parts to Ray, a number of them at a time; yield the number of each finished part.
+
+    When this ends early, the tasks are killed. What a killed task left half-written is removed by
+    a later run, like the files of a node that died (``remove_stale``).
+    """
     make = ray.remote(max_retries=LOST_NODES)(_on_a_node)
     task = (recipe.to_json(), str(folder.resolve()), os.getcwd())
-    todo = iter(indices)
+    left, warned = iter(indices), set[str]()
     waiting: list[Any] = []
-    while True:
-        waiting += [make.remote(*task, i) for i in islice(todo, AT_ONCE - len(waiting))]
-        if not waiting:
-            return
-        ready, waiting = ray.wait(waiting)
-        yield from ray.get(ready)
+    try:
+        while True:
+            some = islice(left, TASKS_AT_ONCE - len(waiting))
+            waiting.extend(make.remote(*task, index) for index in some)
+            if not waiting:
+                return
+            ready, waiting = ray.wait(waiting)
+            for index, messages in ray.get(ready):
+                for message in messages:
+                    is_news(message, f"part {index}", warned)
+                yield index
+    except ray.exceptions.LocalRayletDiedError:
+        waiting = []  # this connection cancels nothing any more
+        raise
+    finally:
+        for reference in waiting:
+            ray.cancel(reference, force=True)
+        if waiting:
+            ray.wait(waiting, num_returns=len(waiting))  # until none of them can write
 
 
-def _on_a_node(recipe: str, folder: str, cwd: str, index: int) -> dict[str, Any]:
-    """Make a part on a node, whose processes run elsewhere than the command did.
+def _on_a_node(recipe: str, folder: str, cwd: str, index: int) -> tuple[int, list[Message]]:
+    """Make a part on a node; return its number, and what a worker would have told its parent.
 
-    The recipe, and with it the bytes of the part, names its inputs as the user did; so they are
-    read where the user stood. A process of Ray runs one task at a time.
+    The recipe (and so the bytes of the part) names its inputs as the user did. So they are read
+    in the folder of the command if the node has this folder. A process of Ray runs one task at a
+    time.
     """
-    from unskew.datasets.worker import answer
+    from unskew.datasets.generate import run_part
 
-    with chdir(cwd) if os.path.isdir(cwd) else nullcontext():
-        return answer(Recipe.from_dict(json.loads(recipe)), place(folder), index)
+    messages: list[Message] = []
+    with (
+        chdir(cwd) if os.path.isdir(cwd) else nullcontext(),
+        reported(lambda **facts: messages.append(facts)),
+    ):
+        run_part(Recipe.from_dict(json.loads(recipe)), place(folder), index)
+    return index, messages
 
 
 def _import_ray() -> Any:
@@ -178,7 +193,9 @@ def _try(address: str) -> None:
             raise ConnectionError(last)
     finally:
         patience.cancel()
-        _kill(process)
+        kill(process)
+        process.wait()
+        close_pipes(process)
 
 
 def _knock(address: str) -> None:
@@ -190,85 +207,3 @@ def _knock(address: str) -> None:
         door.sendall(_HELLO)
         if door.recv(9)[3:4] != _SETTINGS:
             raise ConnectionError("what answers there is not Ray")
-
-
-def _numbers(answers: Iterable[dict[str, Any]], warned: set[str]) -> Iterator[int]:
-    """Yield the numbers of the parts that are done; say each kind of warning once."""
-    for answer in answers:
-        if "error" in answer:
-            raise UnskewError(answer["error"])
-        for warning in answer["warnings"]:
-            if is_new(warning, warned):
-                warnings.warn(warning, HealthWarning, stacklevel=2)
-        yield answer["done"]
-
-
-def _start() -> subprocess.Popen[str]:
-    """Start a worker in a session of its own: an interrupt from the keyboard is not for it."""
-    return subprocess.Popen(  # noqa: S603 - this very Python, and a module of ours
-        [*PYTHON, "-m", "unskew.datasets.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        env={**os.environ, "PYTHONUTF8": "1"},
-        start_new_session=True,
-    )
-
-
-def _kill(*workers: subprocess.Popen[str]) -> None:
-    """End processes at once, whatever they are doing.
-
-    There is nothing to wait for: whole parts stay, and a half-written one is named after its
-    process, so it can be found and removed by whoever ended that process.
-    """
-    for worker in workers:
-        kill(worker)
-    for worker in workers:
-        worker.wait()
-        for pipe in (worker.stdin, worker.stdout, worker.stderr):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
-
-
-def _feed(
-    worker: subprocess.Popen[str],
-    task: str,
-    todo: queue.SimpleQueue[int],
-    done: queue.SimpleQueue[dict[str, Any]],
-) -> None:
-    """Hand a worker one number after the other, and pass on what it answers."""
-    if worker.stdin is None or worker.stdout is None:
-        done.put({"error": "a worker has no pipes; run with one worker"})
-        return
-    try:
-        _tell(worker.stdin, task)
-        while True:
-            try:
-                index = todo.get_nowait()
-            except queue.Empty:
-                worker.stdin.close()
-                return
-            _tell(worker.stdin, str(index))
-            answer = json.loads(worker.stdout.readline() or "{}")
-            if answer.get("done") != index:
-                done.put({"error": answer.get("error") or _died(worker)})
-                return
-            done.put(answer)
-    except (OSError, ValueError):
-        done.put({"error": _died(worker)})
-
-
-def _tell(pipe: IO[str], line: str) -> None:
-    pipe.write(line + "\n")
-    pipe.flush()
-
-
-def _died(worker: subprocess.Popen[str]) -> str:
-    try:
-        how = f"ended with code {worker.wait(LAST_SECONDS)} (killed, or out of memory)"
-    except subprocess.TimeoutExpired:
-        worker.kill()
-        how = "gave no answer that can be read, and was ended"
-    return f"a worker {how}; run the same command again, with fewer workers if memory is short"

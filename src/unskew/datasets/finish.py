@@ -1,10 +1,10 @@
-"""The end of a run: repeats are left out, and the card and, last, the manifest are written.
+"""The end of a run: leaves out repeats, and writes the card and, last, the manifest.
 
-Two runs of one recipe may end side by side, on two machines, on a disk or in a store that has no
-locks. None is needed, for no name ever stands for two contents. A part without repeats is a
-function of the recipe, as every part is: it is made of the parts as they were drawn, which lie
-under other names, so whoever writes it writes the same bytes. A part as drawn is removed only when
-everything is in its place; a run that misses one finds the part itself instead.
+Two runs of one recipe may end side by side, on two machines, on a disk or in a store without
+locks. They need no lock, because one name never stands for two contents. A part without repeats
+depends only on the recipe, like every part: it is made from the parts as they were drawn, which
+have other names, so every run writes the same bytes. The parts as drawn are removed only when
+every part is in its place; a run that misses one of them finds the part itself instead.
 """
 
 from __future__ import annotations
@@ -40,79 +40,82 @@ from unskew.datasets.part import (
 )
 from unskew.datasets.splits import REPEATED, SeenKeys
 from unskew.io.dataset import CARD, MANIFEST, Dataset
-from unskew.io.location import Place, files_below, read_bytes, remove, write_text
+from unskew.io.files import remove, write_text
+from unskew.io.location import Place, files_below, read_bytes
 from unskew.io.lookup import recipe_key, recipe_variables
 
 A = TypeVar("A")
 B = TypeVar("B")
-READ_AT_ONCE = 8  # parts whose checksums are compared at once
+THREADS = 8  # compare the checksums of parts
 
 
-def finish(folder: Place, recipe: Recipe, found: Sequence[Part | None]) -> Dataset:
-    """Write what is missing or altered of the card and the manifest; return the dataset.
+def finish(folder: Place, recipe: Recipe, at_start: Sequence[Part | None]) -> Dataset:
+    """Write the card and the manifest unless they are there already; return the dataset.
 
-    ``found`` are the parts that were whole when the run began. If one was not, all are looked at
-    again: a long run may lie between.
+    ``at_start`` are the parts that were whole when the run began. If one was not, all parts are
+    read again: the run may have been long.
     """
-    whole = [part for part in found if part is not None]
+    whole = [part for part in at_start if part is not None]
     parts = whole if len(whole) == recipe.shards else _parts(folder, recipe)
     tally = reduce(add, (part.tally for part in parts))
     _write(folder / CARD, card(recipe, parts, tally))
     _write(folder / MANIFEST, manifest(recipe, parts, tally))
     if recipe.distinct:
         _remove_drawn(folder)
-    return replace(Dataset.open(folder), recipe=recipe)  # with the trust that it was given
+    return replace(Dataset.open(folder), recipe=recipe)  # which has the trust of the caller
 
 
 def _remove_drawn(folder: Place) -> None:
-    """Remove the parts as they were drawn: every part is in its place."""
+    """Remove the parts as they were drawn."""
     for path in files_below(folder / NOTES):
         if DRAWN in path.name and not path.name.endswith(".part"):
-            with suppress(UnskewError):  # who may write but not remove leaves them
+            with suppress(UnskewError):  # a user who may write but not remove keeps them
                 remove(path)
 
 
 def manifest(recipe: Recipe, parts: Sequence[Part], tally: Tally) -> str:
     """Return the text of the manifest."""
-    said = {
+    data = {
         "recipe": recipe.hash,
         "rows": sum(part.rows for part in parts),
         "parts": [{"file": part.file, "rows": part.rows, "sha256": part.sha256} for part in parts],
         "tally": tally.to_dict(),
     }
-    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def at_once(read: Callable[[A], B], items: Iterable[A]) -> list[B]:
-    """Read several at a time, for a store answers slowly."""
-    with ThreadPoolExecutor(READ_AT_ONCE) as pool:
+    """Read several items at a time, because an object store answers slowly."""
+    with ThreadPoolExecutor(THREADS) as pool:
         return list(pool.map(read, items))
 
 
 def _parts(folder: Place, recipe: Recipe) -> list[Part]:
-    """Return every part, without repeats where none may be."""
-    seen = SeenKeys(recipe_key(recipe))
-    read = partial(finished_part, folder, recipe)
-    known = [] if recipe.distinct else at_once(read, range(recipe.shards))
-    parts: list[Part] = []
-    for index in range(recipe.shards):
-        part = known[index] if known else _distinct_part(folder, recipe, index, seen)
-        if part is None:  # nothing after it may be written: its keys are not known
+    """Return every part; if no key may repeat, make the parts without repeats first."""
+    parts: Iterable[Part | None]
+    if recipe.distinct:
+        seen = SeenKeys(recipe_key(recipe))
+        parts = (_distinct_part(folder, recipe, i, seen) for i in range(recipe.shards))
+    else:
+        parts = at_once(partial(finished_part, folder, recipe), range(recipe.shards))
+    whole: list[Part] = []
+    for index, part in enumerate(parts):
+        if part is None:  # the keys of this part are not known, so no later part can be made
             raise UnskewError(f"part {index} of {folder} is not whole; run the same command again")
-        parts.append(part)
-    return parts
+        whole.append(part)
+    return whole
 
 
 def _distinct_part(folder: Place, recipe: Recipe, index: int, seen: SeenKeys) -> Part | None:
-    """Return a part that has no key of those before it; make it where it is not there yet."""
-    for drawn in (False, True, False):  # and again: another run may have put it there just now
+    """Return a part without the keys of earlier parts; make it if it is not there yet."""
+    for drawn in (False, True, False):  # the last try: another run may just have written the part
         try:
             part = finished_part(folder, recipe, index, drawn=drawn)
             data = read_bytes(folder / part.file) if part is not None else b""
         except (FileNotFoundError, UnskewError):
             if not drawn:
                 raise
-            continue  # another run was done with it, and removed it while it was read
+            continue  # another run has finished the part, and removed it as drawn
         if part is None:
             continue
         keep = seen.first(part_batch(data))
@@ -123,32 +126,32 @@ def _distinct_part(folder: Place, recipe: Recipe, index: int, seen: SeenKeys) ->
 def _first_only(
     folder: Place, recipe: Recipe, index: int, drawn: Part, data: bytes, keep: NDArray[np.bool_]
 ) -> Part:
-    """Write a part as drawn to its place, without the rows that repeat a key."""
-    gone = int((~keep).sum())
-    if not gone:
+    """Write a part as drawn to its own place, without the rows that repeat a key."""
+    repeats = int((~keep).sum())
+    if not repeats:
         return write_part(folder, replace(drawn, file=part_name(recipe, index)), data)
     batch = part_batch(data)
     tally = replace(
         drawn.tally,
-        kept=drawn.tally.kept - gone,
-        dropped=drawn.tally.dropped + Counter({REPEATED: gone}),
+        kept=drawn.tally.kept - repeats,
+        dropped=drawn.tally.dropped + Counter({REPEATED: repeats}),
         kept_values=_kept_without(recipe, drawn.tally.kept_values, batch.filter(~keep)),
     )
-    return make_part(recipe, folder, index, lambda: (batch.filter(keep), tally))
+    return make_part(recipe, folder, index, batch.filter(keep), tally)
 
 
 def _kept_without(
-    recipe: Recipe, kept: dict[str, Counter[Hashable]], gone: Batch
+    recipe: Recipe, kept: dict[str, Counter[Hashable]], repeats: Batch
 ) -> dict[str, Counter[Hashable]]:
-    """Take rows off the histogram of what homogenizing kept.
+    """Take repeats off the histogram of the kept values.
 
-    A variable of one's own may not read what is stored of an example: then it stays as it is.
+    The histogram stays as it is if the user's variable cannot measure stored examples.
     """
     if not recipe.homogenize:
         return kept
     variable = joint(recipe_variables(recipe))
     try:
-        values = variable.measure(gone).tolist()
+        values = variable.measure(repeats).tolist()
     except UnskewError:
         return kept
     left = kept[variable.name].copy()
@@ -157,10 +160,10 @@ def _kept_without(
 
 
 def _write(path: Place, text: str) -> None:
-    """Write a text where it is not there as it is."""
+    """Write a text, unless the file holds it already."""
     try:
         if path.read_text(encoding="utf-8") == text:
             return
     except (OSError, ValueError):
-        pass  # it is not there, or nothing that could be kept
+        pass  # there is no file, or it holds no text
     write_text(path, text)

@@ -16,7 +16,8 @@ from unskew.datasets.part import finished_part, make_part
 from unskew.datasets.shard import make_shard, shard_batches
 from unskew.datasets.target import open_recipe
 from unskew.io.dataset import RECIPE, Dataset
-from unskew.io.location import Place, check_contents, create_text, place, plain_errors, remove_stale
+from unskew.io.files import create_text, remove_stale
+from unskew.io.location import Place, check_contents, place, plain_errors
 
 if TYPE_CHECKING:
     from unskew.core.batch import Batch
@@ -103,14 +104,10 @@ def _run_here(recipe: Recipe, folder: Place, indices: Sequence[int], advance: Ad
 
 def run_part(recipe: Recipe, folder: Place, index: int, advance: Advance = lambda _: None) -> None:
     """Make one part of a dataset, whoever asks for it."""
-
-    def made() -> tuple[Batch, Tally]:
-        batch, tally = shard(recipe, index, advance)
-        check_owner(folder, recipe)
-        check_inputs(folder, recipe)  # after they were read: had they changed, it would be seen
-        return batch, tally
-
-    make_part(recipe, folder, index, made, drawn=recipe.distinct)
+    batch, tally = shard(recipe, index, advance)
+    check_owner(folder, recipe)
+    check_inputs(folder, recipe)  # after they were read: had they changed, it would be seen
+    make_part(recipe, folder, index, batch, tally, drawn=recipe.distinct)
 
 
 def _claim(folder: Place, recipe: Recipe) -> None:

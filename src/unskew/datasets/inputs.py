@@ -14,7 +14,8 @@ from unskew.core.json_text import parse_json
 from unskew.core.recipe import Recipe
 from unskew.datasets.part import NOTES
 from unskew.datasets.target import open_input
-from unskew.io.location import Place, write_text
+from unskew.io.files import write_text
+from unskew.io.location import Place
 
 RECORD = "inputs.json"  # in the folder of the notes
 

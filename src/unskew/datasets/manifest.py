@@ -1,13 +1,13 @@
-"""Looking at the files of a dataset: are they those that its recipe, manifest and notes tell of?"""
+"""Compares the files of a dataset with its recipe, its manifest and its notes."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unskew.core.errors import UnskewError
 from unskew.core.json_text import parse_json
@@ -19,6 +19,8 @@ from unskew.io.location import Place, files_below, inside, plain_errors, sha256
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Entries: TypeAlias = Mapping[str, Mapping[str, Any]]  # what the manifest says of each file
 
 
 @dataclass
@@ -35,20 +37,12 @@ class Verified:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
-        return {
-            "rows": self.rows,
-            "checked": self.checked,
-            "rechecked": self.rechecked,
-            "repeated_rows": self.repeated_rows,
-            "repeated_keys": self.repeated_keys,
-            "faults": self.faults,
-            "skipped": self.skipped,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A part that is what its checksum says."""
+    """A part with the checksum that the manifest gives."""
 
     index: int
     split: str
@@ -56,25 +50,25 @@ class Whole:
     footer: Footer
 
 
-def inspect_files(folder: Place, recipe: Recipe, found: Verified) -> list[Whole]:
+def inspect_files(folder: Place, recipe: Recipe, verified: Verified) -> list[Whole]:
     """Compare files, manifest and notes with the recipe; return the parts that can be read."""
-    manifest = _read_manifest(folder, found)
-    named = _named(manifest, found)
+    manifest = _read_manifest(folder, verified)
+    entries = _entries(manifest, verified)
     if manifest.get("recipe") != recipe.hash:
-        found.faults.append(f"{MANIFEST} is of another recipe than recipe.json")
+        verified.faults.append(f"{MANIFEST} is of another recipe than recipe.json")
     with plain_errors(folder, reading=True):
         if not (folder / CARD).is_file():
-            found.faults.append(f"{CARD} is missing")
-    whole = _whole_parts(folder, recipe, named, found)
+            verified.faults.append(f"{CARD} is missing")
+    whole = _whole_parts(folder, recipe, entries, verified)
     for part in whole:
-        _check_footer(recipe, part, named, found)
-    _check_schemas(whole, found)
-    _check_sums(manifest, named, found)
-    _check_notes(folder, recipe, manifest, named, found)
+        _check_footer(recipe, part, entries, verified)
+    _check_schemas(whole, verified)
+    _check_sums(manifest, entries, verified)
+    _check_notes(folder, recipe, manifest, entries, verified)
     return whole
 
 
-def _read_manifest(folder: Place, found: Verified) -> Mapping[str, Any]:
+def _read_manifest(folder: Place, verified: Verified) -> Mapping[str, Any]:
     path = inside(folder, MANIFEST)
     if not path.is_file():
         raise UnskewError(f"{folder} is not finished; run its generate command again")
@@ -82,105 +76,104 @@ def _read_manifest(folder: Place, found: Verified) -> Mapping[str, Any]:
         try:
             manifest = parse_json(path.read_text(encoding="utf-8"))
         except ValueError as error:
-            found.faults.append(f"{MANIFEST} cannot be read ({error})")
+            verified.faults.append(f"{MANIFEST} cannot be read ({error})")
             return {}
     if isinstance(manifest, dict):
         return manifest
-    found.faults.append(f"{MANIFEST} is no JSON object")
+    verified.faults.append(f"{MANIFEST} is no JSON object")
     return {}
 
 
-def _named(manifest: Mapping[str, Any], found: Verified) -> dict[str, Mapping[str, Any]]:
-    """Return what the manifest says of each file, where it can be understood."""
+def _entries(manifest: Mapping[str, Any], verified: Verified) -> Entries:
+    """Return the entry of each file that the manifest names; report wrong entries."""
     kinds = {"file": str, "rows": int, "sha256": str}
     parts = manifest.get("parts")
-    named: dict[str, Mapping[str, Any]] = {}
+    entries: dict[str, Mapping[str, Any]] = {}
     for number, part in enumerate(parts if isinstance(parts, list) else ()):
-        said = part if isinstance(part, dict) else {}
-        wrong = [key for key, kind in kinds.items() if type(said.get(key)) is not kind]
+        entry = part if isinstance(part, dict) else {}
+        name = entry.get("file")
+        wrong = [key for key, kind in kinds.items() if type(entry.get(key)) is not kind]
         if wrong:
-            found.faults.append(f"{MANIFEST}: part {number} has no right {', '.join(wrong)}")
-        elif said["file"] in named:
-            found.faults.append(f"{MANIFEST} names {said['file']} twice")
-        if isinstance(said.get("file"), str):
-            named[said["file"]] = said
-    return named
+            verified.faults.append(f"{MANIFEST}: part {number} has no right {', '.join(wrong)}")
+        elif name in entries:
+            verified.faults.append(f"{MANIFEST} names {name} twice")
+        if isinstance(name, str):
+            entries[name] = entry
+    return entries
 
 
 def _whole_parts(
-    folder: Place, recipe: Recipe, named: Mapping[str, Mapping[str, Any]], found: Verified
+    folder: Place, recipe: Recipe, entries: Entries, verified: Verified
 ) -> list[Whole]:
-    """Look for the recipe's parts and for files that are none; compare checksums."""
+    """Return the recipe's parts that are whole; report files that are missing or belong nowhere."""
     names = [part_name(recipe, index) for index in range(recipe.shards)]
     data = inside(folder, "data")
     files = [path for path in files_below(data) if path == data / path.name]
     there = {f"data/{path.name}" for path in files if path.suffix == ".parquet"}
-    found.faults += [f"{name} is not in {MANIFEST}" for name in sorted(there - set(named))]
-    for name in sorted(set(named) - set(names)):
-        found.faults.append(f"{name} is in {MANIFEST}, but no part of the recipe")
-    if [name for name in named if name in names] != [name for name in names if name in named]:
-        found.faults.append(f"{MANIFEST} has the parts in another order than the recipe")
+    verified.faults += [f"{name} is not in {MANIFEST}" for name in sorted(there - set(entries))]
+    for name in sorted(set(entries) - set(names)):
+        verified.faults.append(f"{name} is in {MANIFEST}, but no part of the recipe")
+    if [name for name in entries if name in names] != [name for name in names if name in entries]:
+        verified.faults.append(f"{MANIFEST} has the parts in another order than the recipe")
     whole = []
     for index, name in enumerate(names):
         if name not in there:
-            found.faults.append(f"{name} is missing")
+            verified.faults.append(f"{name} is missing")
             continue
         path = folder / name
         with plain_errors(path, reading=True):
             checksum = sha256(path)
-        if name in named and checksum != named[name].get("sha256"):
-            found.faults.append(f"{name} is not what its checksum says")
+        if name in entries and checksum != entries[name].get("sha256"):
+            verified.faults.append(f"{name} is not what its checksum says")
             continue
         try:
             footer = read_footer(path)
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0]
-            found.faults.append(f"{name} cannot be read as Parquet ({reason})")
+            verified.faults.append(f"{name} cannot be read as Parquet ({reason})")
             continue
         whole.append(Whole(index, recipe.shard_at(index).split, path, footer))
     return whole
 
 
-def _check_footer(
-    recipe: Recipe, part: Whole, named: Mapping[str, Mapping[str, Any]], found: Verified
-) -> None:
-    """Compare what a part says of itself with the recipe and the manifest."""
+def _check_footer(recipe: Recipe, part: Whole, entries: Entries, verified: Verified) -> None:
+    """Compare the footer of a part with the recipe and the manifest."""
     name, footer = part_name(recipe, part.index), part.footer
     if footer.recipe != recipe.hash:
-        found.faults.append(f"{name} is of another recipe ({footer.recipe or 'it names none'})")
+        verified.faults.append(f"{name} is of another recipe ({footer.recipe or 'it names none'})")
     elif footer.shard != part.index:
-        found.faults.append(f"{name} is part {footer.shard} of the recipe, not {part.index}")
-    said = named.get(name, {}).get("rows", footer.rows)
-    if said != footer.rows:
-        found.faults.append(f"{name} has {footer.rows:,} rows, {MANIFEST} says {said!r}")
+        verified.faults.append(f"{name} is part {footer.shard} of the recipe, not {part.index}")
+    rows = entries.get(name, {}).get("rows", footer.rows)
+    if rows != footer.rows:
+        verified.faults.append(f"{name} has {footer.rows:,} rows, {MANIFEST} says {rows!r}")
     asked = recipe.shard_rows(part.index)
     fewer = footer.rows < asked and not (recipe.given or recipe.distinct)
     if fewer or footer.rows > asked:
-        found.faults.append(f"{name} has {footer.rows:,} rows, the recipe asks for {asked:,}")
+        verified.faults.append(f"{name} has {footer.rows:,} rows, the recipe asks for {asked:,}")
 
 
-def _check_schemas(whole: Sequence[Whole], found: Verified) -> None:
-    """Compare the columns and their types over all parts; what most have is taken as right."""
+def _check_schemas(whole: Sequence[Whole], verified: Verified) -> None:
+    """Compare the columns and their types over all parts; the most frequent ones are right."""
     if not whole:
         return
     usual, *others = (s for s, _ in Counter(part.footer.schema for part in whole).most_common())
     odd = set()
     for schema in others:
-        both = _together(usual, schema)
+        both = _unified(usual, schema)
         if both is None:
             odd.add(schema)
         else:
             usual = both
     for part in whole:
         if part.footer.schema in odd:
-            found.faults.append(
+            verified.faults.append(
                 f"data/{part.path.name}: columns {_columns(part.footer.schema)}; elsewhere "
                 f"{_columns(usual)}"
             )
 
 
-def _together(schema: pa.Schema, other: pa.Schema) -> pa.Schema | None:
-    """Return the types of both, if they go together; what no row has a value of has no type."""
+def _unified(schema: pa.Schema, other: pa.Schema) -> pa.Schema | None:
+    """Return a schema for both, or None; a column in which no row has a value fits any type."""
     import pyarrow as pa
 
     if schema.names != other.names:
@@ -195,42 +188,40 @@ def _columns(schema: pa.Schema) -> str:
     return ", ".join(f"{column.name} {column.type}" for column in schema)
 
 
-def _check_sums(
-    manifest: Mapping[str, Any], named: Mapping[str, Mapping[str, Any]], found: Verified
-) -> None:
-    """Check that the manifest agrees with itself: all rows, and what its tally says was kept."""
-    counts = [said.get("rows") for said in named.values()]
+def _check_sums(manifest: Mapping[str, Any], entries: Entries, verified: Verified) -> None:
+    """Compare the manifest's number of rows with its entries, and with its tally."""
+    counts = [entry.get("rows") for entry in entries.values()]
     rows = sum(count for count in counts if isinstance(count, int))
     if manifest.get("rows") != rows:
-        found.faults.append(
+        verified.faults.append(
             f"{MANIFEST} says {manifest.get('rows')!r} rows, its parts have {rows:,}"
         )
     tally = manifest.get("tally")
     kept = tally.get("kept") if isinstance(tally, dict) else None
     if kept != rows:
-        found.faults.append(f"{MANIFEST}: the tally has {kept!r} kept, the parts have {rows:,}")
+        verified.faults.append(f"{MANIFEST}: the tally has {kept!r} kept, the parts have {rows:,}")
 
 
 def _check_notes(
     folder: Place,
     recipe: Recipe,
     manifest: Mapping[str, Any],
-    named: Mapping[str, Mapping[str, Any]],
-    found: Verified,
+    entries: Entries,
+    verified: Verified,
 ) -> None:
-    """Compare the manifest with the notes of the parts, where they are there."""
+    """Compare the manifest with the notes of the parts, if they are there."""
     tallies = []
     for index in range(recipe.shards):
         name = part_name(recipe, index)
         note = read_note(folder, name)
         if note is not None:
             tallies.append(note.tally)
-            said = named.get(name, {})
-            if said and (note.rows, note.sha256) != (said.get("rows"), said.get("sha256")):
-                found.faults.append(f"{MANIFEST} says otherwise of {name} than its note")
+            entry = entries.get(name, {})
+            if entry and (note.rows, note.sha256) != (entry.get("rows"), entry.get("sha256")):
+                verified.faults.append(f"{MANIFEST} says otherwise of {name} than its note")
         elif (folder / note_name(name)).is_file():
-            found.faults.append(f"{note_name(name)} is not what its digest says")
+            verified.faults.append(f"{note_name(name)} is not what its digest says")
     if len(tallies) < recipe.shards:
-        found.skipped.append(f"the tally was not added up: not all notes are in {NOTES}")
+        verified.skipped.append(f"the tally was not added up: not all notes are in {NOTES}")
     elif reduce(add, tallies, Tally()).to_dict() != manifest.get("tally"):
-        found.faults.append(f"{MANIFEST}: the tally is not what the notes add up to")
+        verified.faults.append(f"{MANIFEST}: the tally is not what the notes add up to")

@@ -1,31 +1,34 @@
 """One part of a dataset: made from a recipe and a number, written, and known by its checksum.
 
-A part is a Parquet file and a note of it: rows, checksum, tally and the histograms of its
-variables. The file says in its footer of which recipe and number it is; the note ends in a digest
-of all it says. What has no note, or is not what its note says, is not there. A part depends on
-nothing but its recipe and number, so anyone may make it, anywhere, any number of times: the
-bytes are the same.
+A part is a Parquet file and a note about it: rows, checksum, tally and the histograms of its
+variables. The footer of the file names the recipe and the number of the part. The note ends with a
+digest of its own text. A part without a note, or with another checksum than its note says, counts
+as missing. A part depends only on its recipe and its number, so anyone may make it, anywhere and
+any number of times: the bytes are the same.
 
-Where no key may repeat, a part depends on those before it too. It is first made as it was drawn,
-beside the notes and under a name of its own, and written to its place later (``finishing``): so
-no name ever stands for two contents.
+If no key may repeat, a part depends on the parts before it too. Such a part is first written as it
+was drawn, next to the notes and under another name, and later to its own place (``finish``). So
+one name never stands for two contents.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from unskew.balance.codebook import Codebook
+from unskew.balance.histogram import Histogram
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.json_text import parse_json
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally, plain
-from unskew.io.location import Place, inside, parquet_file, sha256, write_bytes, write_text
+from unskew.io.files import write_bytes, write_text
+from unskew.io.location import Place, inside, parquet_file, sha256
 from unskew.io.lookup import recipe_domain, recipe_variables
 from unskew.io.object_store import store_errors
 
@@ -36,18 +39,18 @@ if TYPE_CHECKING:
 
 NOTES = ".unskew"  # the folder of the notes
 DRAWN = ".drawn"  # in the name of a part as it was drawn, before repeats are left out
-_META = b"unskew"  # in each file: the recipe's hash and the part's number
+_META = b"unskew"  # the key in a file's footer of the recipe's hash and the part's number
 
 
 @dataclass(frozen=True)
 class Part:
-    """What is known of a finished part."""
+    """What the note of a finished part says."""
 
     file: str  # below the dataset's folder
     rows: int
     sha256: str
     tally: Tally
-    # How often each value of a variable comes, as plain data: {name: [[value, count], …]}.
+    # How often each value of a variable occurs, as plain data: {name: [[value, count], …]}.
     values: Mapping[str, list[list[Any]]] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)  # variables not measured, and why
 
@@ -64,7 +67,7 @@ class Part:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Part:
-        """Read what ``to_dict`` wrote; raise ``TypeError`` for what it cannot have written."""
+        """Read what ``to_dict`` wrote; raise ``TypeError`` for counts of another form."""
         for rows in data["values"].values():
             if not all(len(row) == 2 and type(row[1]) is int for row in rows):
                 raise TypeError(f"values are {rows!r}")
@@ -80,31 +83,25 @@ class Part:
 
 @dataclass(frozen=True)
 class Footer:
-    """What a part's file says of itself; read without its rows."""
+    """The footer of a part's file, which is read without the rows."""
 
-    recipe: str  # the recipe's hash; empty where it says nothing
-    shard: int  # the part's number; -1 where it says nothing
+    recipe: str  # the recipe's hash; empty if the footer has none
+    shard: int  # the part's number; -1 if the footer has none
     rows: int
     schema: pa.Schema
 
 
 def part_name(recipe: Recipe, index: int, *, drawn: bool = False) -> str:
-    """Return where a part lies, in the layout that Hugging Face ``datasets`` reads."""
+    """Return the path of a part in its dataset, as Hugging Face ``datasets`` expects it."""
     shard = recipe.shard_at(index)
     name = f"{shard.split}-{shard.index:05d}-of-{shard.of:05d}"
     return f"{NOTES}/{name}{DRAWN}.parquet" if drawn else f"data/{name}.parquet"
 
 
 def make_part(
-    recipe: Recipe,
-    folder: Place,
-    index: int,
-    shard: Callable[[], tuple[Batch, Tally]],
-    *,
-    drawn: bool = False,
+    recipe: Recipe, folder: Place, index: int, batch: Batch, tally: Tally, *, drawn: bool = False
 ) -> Part:
-    """Make a part with what ``shard`` returns, write it and then its note."""
-    batch, tally = shard()
+    """Write the examples of a part, and then its note."""
     data = part_bytes(recipe, index, batch)
     name = part_name(recipe, index, drawn=drawn)
     checksum = hashlib.sha256(data).hexdigest()
@@ -113,9 +110,17 @@ def make_part(
 
 
 def part_bytes(recipe: Recipe, index: int, batch: Batch) -> bytes:
-    """Return the file of a part: its examples, and in the footer what it is."""
+    """Return the bytes of a part's file: the examples, and the footer that names the part."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     facts = {"recipe": recipe.hash, "shard": index}
-    return _parquet(batch.to_arrow().replace_schema_metadata({_META: json.dumps(facts).encode()}))
+    table = batch.to_arrow().replace_schema_metadata({_META: json.dumps(facts).encode()})
+    buffer = pa.BufferOutputStream()
+    # Zstandard would be 40 % smaller and take twice as long, more than a tenth of the drawing.
+    pq.write_table(table, buffer, compression="snappy")
+    data: bytes = buffer.getvalue().to_pybytes()
+    return data
 
 
 def part_batch(data: bytes) -> Batch:
@@ -127,18 +132,18 @@ def part_batch(data: bytes) -> Batch:
 
 
 def write_part(folder: Place, part: Part, data: bytes) -> Part:
-    """Write a part's file and then its note; return the part as it will be read again."""
+    """Write a part's file and then its note; return the part as the note will be read."""
     write_bytes(folder / part.file, data)
-    said = part.to_dict()
-    note = json.dumps({**said, "digest": _digest(said)}, ensure_ascii=False)
-    write_text(folder / note_name(part.file), note)
-    return Part.from_dict(json.loads(note))
+    note = part.to_dict()
+    text = json.dumps({**note, "digest": _digest(note)}, ensure_ascii=False)
+    write_text(folder / note_name(part.file), text)
+    return Part.from_dict(json.loads(text))
 
 
 def finished_part(folder: Place, recipe: Recipe, index: int, *, drawn: bool = False) -> Part | None:
-    """Return what is known of a part that is there and whole; else None.
+    """Return a part that is there and whole; else None.
 
-    A part of another recipe or number is not there, whatever its note says.
+    A part of another recipe or number does not count, whatever its note says.
     """
     name = part_name(recipe, index, drawn=drawn)
     part = read_note(folder, name)
@@ -153,46 +158,38 @@ def finished_part(folder: Place, recipe: Recipe, index: int, *, drawn: bool = Fa
 
 
 def read_note(folder: Place, name: str) -> Part | None:
-    """Return what the note of a part says; None where there is none, or it was altered."""
+    """Return what the note of a part says; None if there is no note, or if it was altered."""
     try:
-        said = parse_json(inside(folder, note_name(name)).read_text(encoding="utf-8"))
-        if said.pop("digest") != _digest(said):
+        note = parse_json(inside(folder, note_name(name)).read_text(encoding="utf-8"))
+        if note.pop("digest") != _digest(note):
             return None
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
     try:
-        return Part.from_dict(said)
-    except (
-        LookupError,
-        TypeError,
-        AttributeError,
-        UnskewError,
-    ):  # somebody wrote a right digest of wrong counts
+        return Part.from_dict(note)
+    except (LookupError, TypeError, AttributeError, UnskewError):  # a right digest, wrong counts
         return None
 
 
 def read_footer(path: Place) -> Footer:
-    """Read what a part's file says of itself."""
+    """Read the footer of a part's file."""
     with store_errors(path), parquet_file(path) as file:
         try:
             facts = parse_json(file.metadata.metadata[_META])
             recipe, shard = str(facts["recipe"]), int(facts["shard"])
-        except (ValueError, LookupError, TypeError, OverflowError):  # written by something else
+        except (ValueError, LookupError, TypeError, OverflowError):  # another program wrote it
             recipe, shard = "", -1
         return Footer(recipe, shard, file.metadata.num_rows, file.schema_arrow.remove_metadata())
 
 
 def measured(recipe: Recipe, batch: Batch) -> tuple[dict[str, list[list[Any]]], dict[str, str]]:
-    """Count the values of the card's variables; say of each other one why it was not measured."""
-    from unskew.balance.codebook import Codebook
-    from unskew.balance.histogram import Histogram
-
+    """Return the counts of the card's variables, and why other variables were not measured."""
     values, left_out = {}, {}
     for variable in card_variables(recipe):
         histogram = Histogram(Codebook(variable))
         try:
             histogram.add(batch)
-        except UnskewError as error:  # lists, nan, too many values: the error says which
+        except UnskewError as error:  # lists, nan, too many values
             left_out[variable.name] = str(error)
             continue
         counts = histogram.by_value().items()
@@ -201,7 +198,7 @@ def measured(recipe: Recipe, batch: Batch) -> tuple[dict[str, list[list[Any]]], 
 
 
 def card_variables(recipe: Recipe) -> list[SalientVariable]:
-    """Return what is measured of a recipe's examples: its domain's variables and its own."""
+    """Return the variables of a recipe's card: those of its domain and its own."""
     domain = recipe_domain(recipe)
     names = list(domain.main or domain.variables) if domain is not None else []
     chosen = [domain.variable(name) for name in names] if domain is not None else []
@@ -210,21 +207,10 @@ def card_variables(recipe: Recipe) -> list[SalientVariable]:
 
 
 def note_name(name: str) -> str:
-    """Return where the note of a part lies."""
+    """Return the path of a part's note in its dataset."""
     return f"{NOTES}/{PurePosixPath(name).stem}.json"
 
 
-def _digest(said: Mapping[str, Any]) -> str:
-    """Return the checksum of what a note says."""
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-
-
-def _parquet(table: pa.Table) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    buffer = pa.BufferOutputStream()
-    # Zstandard would be 40 % smaller and take twice as long, more than a tenth of the drawing.
-    pq.write_table(table, buffer, compression="snappy")
-    data: bytes = buffer.getvalue().to_pybytes()
-    return data
+def _digest(note: Mapping[str, Any]) -> str:
+    """Return the checksum of a note."""
+    return hashlib.sha256(json.dumps(note, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Data of others, homogenized: rows of a file or folder chosen so that a variable is more even."""
+"""Chooses rows of an existing file or folder so that a variable is closer to uniform."""
 
 from __future__ import annotations
 
@@ -11,14 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.balance.allotment import (
-    allot,
-    choose,
-    epsilon_for,
-    most_possible,
-    target_shares,
-    within,
-)
+from unskew.balance import allotment
 from unskew.balance.codebook import Codebook
 from unskew.balance.histogram import Histogram
 from unskew.core.batch import Batch
@@ -107,16 +100,16 @@ def resample(
     check_apart(target, path)
     check_writable(path)
     pool = _measure(opened, by, advance)
-    possible = most_possible(pool.counts, epsilon)
+    possible = allotment.most_possible(pool.counts, epsilon)
     if n is None:
         n = len(pool.codes) if replacement else possible
     if n > possible and not replacement:
-        raise UnskewError(_say_too_few(opened.label, pool, n, possible, epsilon))
+        raise UnskewError(_too_few(opened.label, pool, n, possible, epsilon))
     rng = generator(seed, "resample")
-    allotted = allot(pool.counts, n, epsilon, rng)
+    allotted = allotment.allot(pool.counts, n, epsilon, rng)
     if not replacement:
-        allotted = within(allotted, pool.counts)
-    times = choose(pool.codes, allotted, rng)
+        allotted = allotment.within(allotted, pool.counts)
+    times = allotment.choose(pool.codes, allotted, rng)
     rows = write(_taken(opened, times, advance))
     return Resampled(path, rows, int((times > 0).sum()), possible, _tally(pool, times))
 
@@ -127,7 +120,7 @@ def _open(target: Any, trust: Trust) -> Target:
     opened = open_target(target, trust=trust)
     if opened.endless:
         raise UnskewError(
-            f"{opened.label} does not end, so it is no pool; homogenize it: unskew generate"
+            f"{opened.label} never ends, so it cannot be resampled; homogenize it: unskew generate"
         )
     return opened
 
@@ -179,28 +172,32 @@ def _taken(opened: Target, times: NDArray[np.int64], advance: Advance) -> Iterat
 
 def _tally(pool: _Pool, times: NDArray[np.int64]) -> Tally:
     kept = np.bincount(pool.codes, weights=times).astype(np.int64)
-    tally = Tally(len(pool.codes), int(times.sum()))
-    tally.drawn_values[pool.name] = Counter(
-        dict(zip(pool.values, pool.counts.tolist(), strict=True))
+    drawn_values, kept_values = (
+        Counter(dict(zip(pool.values, counts.tolist(), strict=True)))
+        for counts in (pool.counts, kept)
     )
-    tally.kept_values[pool.name] = +Counter(dict(zip(pool.values, kept.tolist(), strict=True)))
-    return tally
+    return Tally(
+        len(pool.codes),
+        int(times.sum()),
+        drawn_values={pool.name: drawn_values},
+        kept_values={pool.name: +kept_values},
+    )
 
 
-def _say_too_few(label: str, pool: _Pool, n: int, possible: int, epsilon: float) -> str:
-    """Say what is possible, which values are too few, and what to do."""
+def _too_few(label: str, pool: _Pool, n: int, possible: int, epsilon: float) -> str:
+    """Return an error's text: what is possible, which values are too rare, and what to do."""
     size = len(pool.codes)
     if n > size:
         return (
             f"n is {n}, but {label} has {size} examples, {possible} of them at epsilon "
             f"{epsilon:g}; ask for at most {possible}, or allow repeats: --replacement"
         )
-    needed = n * target_shares(pool.counts, epsilon)
+    needed = n * allotment.target_shares(pool.counts, epsilon)
     short = np.flatnonzero(needed > pool.counts + 0.5).tolist()
     short.sort(key=lambda x: pool.counts[x])
     named = [f"{pool.values[x]} ({pool.counts[x]} of {needed[x]:.0f})" for x in short[:NAMED]]
     more = f", … ({len(short) - NAMED} more values)" if len(short) > NAMED else ""
-    enough = epsilon_for(pool.counts, n)
+    enough = allotment.epsilon_for(pool.counts, n)
     raised = f"raise epsilon to {enough:g}, " if enough is not None else ""
     return (
         f"n is {n}, but {label} gives {possible} at epsilon {epsilon:g} without repeats: too few "

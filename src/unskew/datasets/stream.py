@@ -1,9 +1,9 @@
-"""Endless streams of examples, in parts that never overlap, resumed exactly.
+"""Endless streams of examples, in parts that never overlap; a stream can stop and go on exactly.
 
-A stream is blocks of examples, each drawn from a random stream of its own, so that any block can
-be made at any time by anyone. No randomness is used twice; a source of few examples gives the
-same ones again all the same. What homogenizing keeps is decided by a table of frequencies that
-is drawn once, before the first block, and then stays: a block never depends on another.
+A stream consists of blocks of examples. Each block has its own random generator, so anyone can
+make any block at any time. No randomness is used twice, but a source with few different examples
+repeats them. A pilot sample is drawn before the first block. Its frequencies decide what
+homogenizing keeps, and they do not change, so a block never depends on another block.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from unskew.io.lookup import recipe_variables
 
 BLOCK = 1024  # examples drawn at a time
 PILOT = 65_536  # examples whose frequencies decide what homogenizing keeps
-IN_VAIN = 1_000  # blocks in a row of which nothing is kept before giving up
-COST_LIMIT = 100  # draws per kept example above which there is a warning, as generate has it
+IN_VAIN = 1_000  # blocks in a row without a kept example before an error
+COST_LIMIT = 100  # draws per kept example above which there is a warning, as in generate
 
 
 class Stream(Iterator[Any]):
@@ -48,18 +48,18 @@ class Stream(Iterator[Any]):
         *,
         pilot: Mapping[str, Any] | None = None,
     ) -> None:
-        """Stand before the first example of a part, or where ``state`` says.
+        """Start before the first example of a part, or at ``state``.
 
-        ``pilot`` is that of another stream of the recipe; it saves drawing one.
+        ``pilot`` is the pilot of another stream of the recipe; with it, none is drawn here.
         """
         check_count("parts", parts, "have at least one")
         check_whole("part", part, 0, "count parts from 0")
-        part, parts = int(part), int(parts)  # NumPy's are no JSON
+        part, parts = int(part), int(parts)  # JSON does not take numbers of NumPy
         check_range("part", part, 0, parts - 1, step="count parts from 0")
         if recipe.given:
             raise UnskewError(f"a stream never ends, but {recipe.given} does; leave given out")
         if recipe.distinct:
-            raise UnskewError("a stream cannot remember for ever what came; leave distinct out")
+            raise UnskewError("a stream cannot remember all its examples; leave distinct out")
         if recipe.splits:
             raise UnskewError(
                 "a stream has no splits; leave splits out, and exclude what it must not show"
@@ -71,7 +71,7 @@ class Stream(Iterator[Any]):
         self._source = restricted(opened)
         self._pilot = _Pilot(recipe, pilot or pilot_of(recipe)) if recipe.homogenize else None
         self._block, self._row, self._yielded = part, 0, 0
-        self._examples: list[Any] | None = None  # of the block, once it is made
+        self._examples: list[Any] | None = None  # those of the block, once it is made
         if state is not None:
             self.load_state_dict(state)
 
@@ -80,7 +80,7 @@ class Stream(Iterator[Any]):
         if self._examples is not None and self._row == len(self._examples):
             self._go_on()
         if self._examples is None:
-            self._examples = list(self._here().examples())
+            self._examples = list(self._current().examples())
         self._row += 1
         self._yielded += 1
         return self._examples[self._row - 1]
@@ -88,14 +88,14 @@ class Stream(Iterator[Any]):
     def batches(self) -> Iterator[Batch]:
         """Yield the examples as batches, from the current position on."""
         while True:
-            block = self._here()
+            block = self._current()
             rest = block.slice(self._row, len(block))
             self._go_on()
             self._yielded += len(rest)
             yield rest
 
-    def _here(self) -> Batch:
-        """Return the block in which the next example stands."""
+    def _current(self) -> Batch:
+        """Return the block that holds the next example."""
         for _ in range(IN_VAIN):
             block = self.block(self._block)
             if self._row > len(block):
@@ -117,7 +117,7 @@ class Stream(Iterator[Any]):
     def state(self) -> dict[str, Any]:
         """Return the position, ready for JSON. ``examples`` in it says how many came so far."""
         return {
-            "recipe": _of(self.recipe),
+            "recipe": _stream_hash(self.recipe),
             "part": self.part,
             "parts": self.parts,
             "block": self._block,
@@ -125,7 +125,7 @@ class Stream(Iterator[Any]):
             "examples": self._yielded,
         }
 
-    state_dict = state  # by this name and the next, PyTorch's loaders ask for it
+    state_dict = state  # PyTorch's loaders use this name and the next
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on at a position. It must be that of the same part of the same recipe."""
@@ -137,10 +137,10 @@ class Stream(Iterator[Any]):
         if not all(type(number) is int for number in numbers):
             raise UnskewError(f"state is {state!r}; its numbers must be whole: give it unchanged")
         part, parts, block, row, yielded = numbers
-        if recipe != _of(self.recipe):
+        if recipe != _stream_hash(self.recipe):
             raise UnskewError(
-                f"state is that of another recipe ({recipe}, not {_of(self.recipe)}); give each "
-                "recipe its own"
+                f"state is that of another recipe ({recipe}, not {_stream_hash(self.recipe)}); "
+                "give each recipe its own"
             )
         if (part, parts) != (self.part, self.parts):
             raise UnskewError(
@@ -176,15 +176,15 @@ class Stream(Iterator[Any]):
         check_whole("item", number, 0, "count from 0")
         if self._pilot is not None:
             raise UnskewError(
-                "items of a homogenized stream have no numbers: what is kept is known block by "
-                "block; leave homogenize out, or iterate"
+                "items of a homogenized stream have no numbers, because each block keeps another "
+                "number of examples; leave homogenize out, or iterate"
             )
         block, row = divmod(int(number), BLOCK)
         return next(self.block(block).slice(row, 1).examples())
 
 
 def excluded_share(recipe: Recipe) -> float:
-    """Return what share of the first draws is left out because an excluded dataset has it."""
+    """Return the share of the first draws that is left out because an excluded dataset has it."""
     source = restricted(open_recipe(recipe))
     batch, dropped = source.draw(generator(recipe.seed, recipe.source, "stream", 0), BLOCK)
     left_out = sum(dropped[reason] for reason in not_wanted(recipe))
@@ -213,13 +213,13 @@ def stream(
     return Stream(chosen, part, parts, state)
 
 
-def _of(recipe: Recipe) -> str:
-    """Return a name for all of a recipe that a stream depends on."""
+def _stream_hash(recipe: Recipe) -> str:
+    """Return the hash of everything in a recipe that a stream depends on."""
     return replace(recipe, n=1, shard_size=1).hash
 
 
 def pilot_of(recipe: Recipe, draws: int | None = None) -> dict[str, Any]:
-    """Draw a pilot sample and count the values of what is homogenized, declared ones too."""
+    """Draw a pilot sample; return the values of the homogenized variable and their counts."""
     variable = joint(recipe_variables(recipe))
     source = restricted(open_recipe(recipe))
     rng = generator(recipe.seed, recipe.source, "stream pilot")
@@ -233,7 +233,7 @@ def pilot_of(recipe: Recipe, draws: int | None = None) -> dict[str, Any]:
 
 
 class _Pilot:
-    """How likely a row is kept: (min p + ε) / (p(x) + ε), p counted in a pilot sample."""
+    """The probability to keep a row: (min p + ε) / (p(x) + ε), with p from a pilot sample."""
 
     def __init__(self, recipe: Recipe, counted: Mapping[str, Any]) -> None:
         self.counted = counted
@@ -251,16 +251,16 @@ class _Pilot:
 
     def chances(self, batch: Batch) -> NDArray[np.float64]:
         codes = self._codebook.measure(batch)
-        found = np.ones(len(codes))
-        known = codes < len(self._acceptance)  # what the pilot did not have is rare: it is kept
-        found[known] = self._acceptance[codes[known]]
-        return found
+        chances = np.ones(len(codes))
+        known = codes < len(self._acceptance)  # a value that the pilot does not have is rare
+        chances[known] = self._acceptance[codes[known]]
+        return chances
 
 
 def _judge(
     name: str, p: NDArray[np.float64], never: Sequence[Hashable], drawn: int, epsilon: float
 ) -> None:
-    """Refuse what would keep nothing; warn of what costs more than its user may expect."""
+    """Refuse a variable of which nothing would be kept; warn of a high cost."""
     it = "it" if len(never) == 1 else "them"
     if never and epsilon == 0:
         raise UnskewError(

@@ -30,6 +30,7 @@ from unskew.io.lookup import (
     recipe_domain,
     recipe_key,
     recipe_source,
+    recipe_variables,
     untrusted_code,
 )
 
@@ -51,7 +52,8 @@ def verify(
         folder: a path, or a prefix in an object store.
         against: datasets that must share no key with this one.
         trust: whether to open the code, files and addresses that the recipe names. Without it,
-            ``Verified.skipped`` says what was not checked. Built-in sources need no trust.
+            ``Verified.skipped`` says what was not checked. Built-in sources need no trust. With
+            it, code that cannot be imported is a fault.
         advance: called with a number of rows each time that so many are done.
     """
     path = place(folder)
@@ -59,9 +61,13 @@ def verify(
     found = Verified()
     whole = inspect_files(path, recipe, found)
     withheld = _say_withheld(recipe, found)
+    importable = withheld or _check_importable(recipe, found)
     domain = recipe_domain(recipe)
-    if domain is None and not untrusted_code(recipe, recipe.source):
-        found.skipped.append(f"rows were not checked: {_why_unchecked(recipe)}")
+    if domain is None and importable and not untrusted_code(recipe, recipe.source):
+        found.skipped.append(
+            f"rows were not checked: {recipe.source} belongs to no domain, so nothing says which "
+            "rows are right"
+        )
     sampled = _sampled(whole)
     keys: dict[str, list[Hashes]] = {}
     rows: list[Hashes] = []
@@ -79,11 +85,11 @@ def verify(
         found.rows += start
     found.repeated_rows = _repeats(rows)
     found.repeated_keys = sum(_repeats(hashes) for hashes in keys.values())
-    if not withheld:
+    if importable and not withheld:
         _check_made(path, recipe, whole, found)
     others = [name for name in (*recipe.exclude, *against) if name not in untrusted_inputs(recipe)]
     compared = recipe.splits or recipe.distinct or others
-    if compared and _knows_keys(recipe, found):
+    if compared and importable and not untrusted_code(recipe, recipe.source):
         _check_keys(recipe, keys, found)
         for name in others:
             _check_leak(name, recipe_key(recipe), keys, found)
@@ -116,13 +122,21 @@ def _say_withheld(recipe: Recipe, found: Verified) -> bool:
     return bool(code or opened)
 
 
-def _why_unchecked(recipe: Recipe) -> str:
-    """Say why no check is known for the rows of a recipe's source."""
+def _check_importable(recipe: Recipe, found: Verified) -> bool:
+    """Return whether the source and the variables of a recipe can be found; if not, say why."""
     try:
         recipe_source(recipe)
+        recipe_variables(recipe)
     except UnskewError as error:
-        return str(error)
-    return f"{recipe.source} belongs to no domain, so nothing says which rows are right"
+        own = [name for name in (recipe.source, *recipe.homogenize) if ":" in name]
+        unchecked = "no part was made again, and keys were not compared"
+        if ":" in recipe.source:
+            unchecked = f"rows were not checked, {unchecked}"
+        # Somebody who trusts the code asked for these checks. The library of a built-in domain
+        # may not be installed.
+        (found.faults if own else found.skipped).append(f"{unchecked}: {error}")
+        return False
+    return True
 
 
 def _sampled(whole: Sequence[Whole]) -> dict[int, list[int]]:
@@ -232,18 +246,6 @@ def _can_be_made(recipe: Recipe, part: Whole) -> bool:
 def _repeats(hashes: Sequence[Hashes]) -> int:
     every = np.concatenate(hashes) if hashes else np.empty(0, np.uint64)
     return len(every) - len(np.unique(every))
-
-
-def _knows_keys(recipe: Recipe, found: Verified) -> bool:
-    """Whether it is known what tells examples apart; a user's own module may not be here."""
-    if untrusted_code(recipe, recipe.source):
-        return False  # _say_withheld said so
-    try:
-        recipe_source(recipe)
-    except UnskewError as error:
-        found.skipped.append(f"keys were not compared: {error}")
-        return False
-    return True
 
 
 def _check_keys(recipe: Recipe, keys: dict[str, list[Hashes]], found: Verified) -> None:

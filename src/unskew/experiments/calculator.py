@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from os import cpu_count
 from pathlib import Path
 from statistics import mean
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.audits.audit import VariableAudit, in_order, kl_removed
+from unskew.audits.records import VariableAudit, in_order, kl_removed
 from unskew.balance.theory import cost_bound
 from unskew.core.errors import unknown
 from unskew.core.recipe import Recipe
@@ -75,19 +76,13 @@ class Scale:
     cost_examples: int  # examples kept for each point of the figure
 
 
+SMOKE = TrainConfig(steps=80, batch=16, rate=3e-2, warmup=5, log_every=20)
+SMALL = TrainConfig(steps=1_500, batch=64, rate=5e-3)
+FULL = TrainConfig(steps=30_000, batch=128, rate=5e-3, log_every=1_000, save_every=10_000)
 SCALES = {
-    "smoke": Scale(
-        2, 2_000, 24, TrainConfig(steps=80, batch=16, rate=3e-2, warmup=5, log_every=20), 500, 2_000
-    ),
-    "small": Scale(2, 50_000, 64, TrainConfig(steps=1_500, batch=64, rate=5e-3), 5_000, 20_000),
-    "full": Scale(
-        5,
-        200_000,
-        128,
-        TrainConfig(steps=30_000, batch=128, rate=5e-3, log_every=1_000, save_every=10_000),
-        25_000,
-        100_000,
-    ),
+    "smoke": Scale(2, 2_000, 24, SMOKE, 500, 2_000),
+    "small": Scale(2, 50_000, 64, SMALL, 5_000, 20_000),
+    "full": Scale(5, 200_000, 128, FULL, 25_000, 100_000),
 }
 
 
@@ -174,9 +169,8 @@ def _size(scale: str, steps: int | None = None) -> Scale:
 def _distributions() -> Iterator[Distribution]:
     for source in SOURCES:
         yield Distribution(source)
-        for epsilon in EPSILONS:
-            for variable in VARIABLES:
-                yield Distribution(source, variable, epsilon)
+        for epsilon, variable in product(EPSILONS, VARIABLES):
+            yield Distribution(source, variable, epsilon)
 
 
 def _training_sets(
@@ -192,7 +186,7 @@ def _training_sets(
         batch, tally = shard(distribution.recipe(size.examples, seed), 0)
         return Expressions.of(batch, 64), tally
 
-    jobs = [(each, seed) for each in distributions for seed in range(size.seeds)]
+    jobs = list(product(distributions, range(size.seeds)))
     with ThreadPoolExecutor(cpu_count()) as pool:
         return list(pool.map(make, jobs))
 
@@ -228,27 +222,28 @@ def _tables(
     accuracy = by_distribution(100 * np.mean([scores[name] for name in TEST_SOURCES], axis=0))
     removed = by_distribution(np.array([_kl_removed(tally) for tally in tallies]))
     on_test = {name: by_distribution(100 * scores[name]) for name in TEST_SOURCES}
-    tables: dict[str, Any] = {
-        name: {} for name in ("original", "by_variable", "by_epsilon", "kl_removed")
-    }
+
+    def gain(source: str, variable: str, epsilon: float) -> NDArray[np.float64]:
+        return accuracy[Distribution(source, variable, epsilon)] - accuracy[Distribution(source)]
+
+    tables: dict[str, Any] = {}
     for source in SOURCES:
-        base = accuracy[Distribution(source)]
-        gain = {each: values - base for each, values in accuracy.items() if each.source == source}
-        first = {v: Distribution(source, v, EPSILONS[0]) for v in VARIABLES}
-        tables["original"][source] = {"accuracy": _estimate(base)}
-        tables["by_variable"][source] = {v: _estimate(gain[each]) for v, each in first.items()}
-        tables["by_epsilon"][source] = {
-            str(e): _estimate(
-                np.mean([gain[Distribution(source, v, e)] for v in VARIABLES], axis=0)
-            )
-            for e in EPSILONS
+        cells = {
+            "original": {"accuracy": accuracy[Distribution(source)]},
+            "by_variable": {v: gain(source, v, EPSILONS[0]) for v in VARIABLES},
+            "by_epsilon": {
+                str(e): np.mean([gain(source, v, e) for v in VARIABLES], axis=0) for e in EPSILONS
+            },
+            "kl_removed": {v: removed[Distribution(source, v, EPSILONS[0])] for v in VARIABLES},
         }
-        tables["kl_removed"][source] = {v: _estimate(removed[each]) for v, each in first.items()}
+        for table, columns in cells.items():
+            estimates = {column: _estimate(values) for column, values in columns.items()}
+            tables.setdefault(table, {})[source] = estimates
     tables["by_test"] = {
-        f"{each.source}/{each.variable or 'original'}/{each.epsilon or 0:g}": {
-            name: round(float(mean(on_test[name][each])), 3) for name in TEST_SOURCES
+        f"{trained.source}/{trained.variable or 'original'}/{trained.epsilon or 0:g}": {
+            name: round(float(mean(on_test[name][trained])), 3) for name in TEST_SOURCES
         }
-        for each in distributions
+        for trained in distributions
     }
     return tables
 
@@ -265,17 +260,16 @@ def _estimate(values: NDArray[np.float64]) -> dict[str, Any]:
 def _kl_removed(tally: Tally) -> float:
     """Return how much of the KL from uniform homogenizing removed, in percent; 0 without it."""
     for name, drawn in tally.drawn_values.items():
-        support = in_order(drawn)
-        before = VariableAudit(name, {value: drawn[value] for value in support}, False)
-        kept = tally.kept_values[name]
-        after = VariableAudit(name, {value: kept[value] for value in support}, False)
+        before, after = (
+            VariableAudit(name, {value: counts[value] for value in in_order(drawn)}, False)
+            for counts in (drawn, tally.kept_values[name])
+        )
         return kl_removed(before, after) or 0.0
     return 0.0
 
 
 def _costs(kept: int) -> list[dict[str, Any]]:
     """Measure the draws per kept example for the figure, with the bound 1 + 1/ε."""
-    points = [(s, v, e) for s in SOURCES for v in VARIABLES for e in COST_EPSILONS]
 
     def measure(point: tuple[str, str, float]) -> dict[str, Any]:
         source, variable, epsilon = point
@@ -289,4 +283,4 @@ def _costs(kept: int) -> list[dict[str, Any]]:
         }
 
     with ThreadPoolExecutor(cpu_count()) as pool:
-        return list(pool.map(measure, points))
+        return list(pool.map(measure, product(SOURCES, VARIABLES, COST_EPSILONS)))

@@ -8,7 +8,8 @@ from typing import Any
 
 from unskew.core.errors import UnskewError
 from unskew.core.json_text import parse_json
-from unskew.io.files import plain_errors, write_text
+from unskew.io.files import write_text
+from unskew.io.location import plain_errors
 
 
 def read_json(path: Path) -> Any:

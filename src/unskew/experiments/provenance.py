@@ -8,7 +8,7 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import torch
 
 import unskew
 
+PACKAGE = Path(unskew.__file__).parent
 UNKNOWN = "unknown"
 _LIBRARIES = ("numpy", "numba", "pyarrow", "torch")
 
@@ -28,7 +29,7 @@ def provenance() -> dict[str, Any]:
         "source_sha256": source_hash(),
         "hardware": hardware(),
         "python": platform.python_version(),
-        "libraries": {name: _version(name) for name in _LIBRARIES},
+        "libraries": {name: version(name) for name in _LIBRARIES},
     }
 
 
@@ -52,12 +53,11 @@ def commit_of(facts: dict[str, Any]) -> str:
     return str(facts.get("commit", UNKNOWN))
 
 
-def commit() -> str:
-    """Return the commit of this code, or ``unknown``; say so if the code was changed since.
+def commit(home: Path = PACKAGE) -> str:
+    """Return the commit of the code in ``home``, or ``unknown``; say so if it was changed since.
 
     In a checkout git knows the commit. In an archive git wrote it into ``commit.txt``.
     """
-    home = Path(unskew.__file__).parent
     written = (home / "experiments" / "commit.txt").read_text(encoding="utf-8").strip()
     if not written.startswith("$"):
         return written
@@ -87,16 +87,8 @@ def hardware() -> str:
 
 def source_hash() -> str:
     """Return a hash of the package's Python files. It names the code where there is no git."""
-    root = Path(unskew.__file__).parent
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode())
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(str(path.relative_to(PACKAGE)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return UNKNOWN

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from rich.console import Console, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from unskew.experiments.table import NATS, NONE, Cell, Table
+
 MOST_NAMED = 6  # models whose names are column heads; more models are numbered
 WIDEST = 10_000  # columns of a terminal without a limit
 TWO_DIGITS = 9.95  # a number from here on is written with two digits where room is short
-NATS = "nats a token"  # the unit of losses
 RANGES = "[from–to] is the range of the seeds, or for one seed the 95 % interval over the tasks."
 MORE = "For seeds and intervals use --json, --report, or a wider terminal."
-Form: TypeAlias = "Callable[[dict[str, Any] | None, str], str]"  # how a cell is written
+Form: TypeAlias = Callable[[Cell, str], str]  # writes a cell of a table with this unit
 TITLES = {
     "original": "Accuracy on the equal mixture of four sources (%)",
     "by_variable": "Improvement by homogenized variable at ε = 0.025 (percentage points)",
@@ -28,7 +30,7 @@ def result_tables(result: dict[str, Any], console: Console) -> Iterator[Renderab
     """Yield the tables of a result for a console."""
     if "tables" in result:
         for table in result["tables"]:
-            yield from _karel_tables(table, console)
+            yield from _karel_tables(Table.of(table), console)
             yield ""
         return
     for name, title in TITLES.items():
@@ -69,13 +71,13 @@ def _cost_table(costs: list[dict[str, Any]]) -> RichTable:
     return table
 
 
-def _karel_tables(table: dict[str, Any], console: Console) -> Iterator[RenderableType]:
+def _karel_tables(table: Table, console: Console) -> Iterator[RenderableType]:
     """Yield a table of Karel with a column for each model and a row for each test set.
 
     Cells are written as fully as the console has room for. Where it has little room, the models
     are numbered; where it has even less, the table is cut into several.
     """
-    names = [row.replace(", ", ",\n") for row in table["rows"]]
+    names = [row.replace(", ", ",\n") for row in table.rows]
     numbers = [f"{i}" for i in range(1, len(names) + 1)]
     forms: list[tuple[Form, list[str]]] = [(_short, numbers), (_brief, numbers)]
     if len(names) <= MOST_NAMED:
@@ -86,9 +88,9 @@ def _karel_tables(table: dict[str, Any], console: Console) -> Iterator[Renderabl
             yield from _framed(table, filled, form, is_numbered=heads is numbers)
             return
     half = -(-len(names) // 2)
-    for rows, note in ((table["rows"][:half], ""), (table["rows"][half:], table.get("note"))):
-        cells = [cell for cell in table["cells"] if cell["row"] in rows]
-        yield from _karel_tables({**table, "rows": rows, "cells": cells, "note": note}, console)
+    for rows, note in ((table.rows[:half], ""), (table.rows[half:], table.note)):
+        cells = [cell for cell in table.cells if cell.row in rows]
+        yield from _karel_tables(replace(table, rows=rows, cells=cells, note=note), console)
 
 
 def _fits(table: RichTable, console: Console) -> bool:
@@ -97,52 +99,51 @@ def _fits(table: RichTable, console: Console) -> bool:
 
 
 def _framed(
-    table: dict[str, Any], filled: RichTable, form: Form, *, is_numbered: bool
+    table: Table, filled: RichTable, form: Form, *, is_numbered: bool
 ) -> Iterator[RenderableType]:
     """Yield the title, the table, and its notes."""
-    has_paper = any(cell["paper"] is not None for cell in table["cells"])
-    brackets = "; the paper’s numbers in brackets" if has_paper and form is not cell_text else ""
-    title = f"{table['title']} ({table['unit']}{brackets})"
+    has_brackets = table.has_paper and form is not cell_text
+    brackets = "; the paper’s numbers in brackets" if has_brackets else ""
+    title = f"{table.title} ({table.unit}{brackets})"
     if is_numbered:
-        title += ": " + "; ".join(f"{i} {row}" for i, row in enumerate(table["rows"], start=1))
+        title += ": " + "; ".join(f"{i} {row}" for i, row in enumerate(table.rows, start=1))
     yield Text(title, style="italic")
     yield filled
-    if table.get("note"):
-        yield Text(table["note"])
+    if table.note:
+        yield Text(table.note)
     if form is _with_range:
         yield Text(RANGES, style="dim")
     if form in (_short, _brief):
         yield Text(MORE, style="dim")
 
 
-def _filled(table: dict[str, Any], form: Form, heads: Sequence[str]) -> RichTable:
+def _filled(table: Table, form: Form, heads: Sequence[str]) -> RichTable:
     filled = RichTable(box=None, pad_edge=False)
     filled.add_column("", no_wrap=True)
     for head in heads:
         filled.add_column(head, justify="right", no_wrap=True)
-    cells = {(cell["row"], cell["column"]): cell for cell in table["cells"]}
-    for column in table["columns"]:
-        texts = (form(cells.get((row, column)), table["unit"]) for row in table["rows"])
-        filled.add_row(column, *texts)
+    for column in table.columns:
+        cells = [table.places.get((row, column)) for row in table.rows]
+        filled.add_row(column, *("" if cell is None else form(cell, table.unit) for cell in cells))
     return filled
 
 
-def _with_range(cell: dict[str, Any] | None, unit: str) -> str:
+def _with_range(cell: Cell, unit: str) -> str:
     """Write our number with the range of the seeds, or with the interval of a single seed."""
-    if cell is None or cell["ours"] is None or cell["ours"]["low"] is None:
+    ours, places = cell.ours, _places(unit)
+    if ours is None or ours.low is None or ours.high is None:
         return _short(cell, unit)
-    ours, places = cell["ours"], _places(unit)
-    ends = ours["values"] if len(ours["values"]) > 1 else (ours["low"], ours["high"])
-    paper = "" if cell["paper"] is None else f" ({_short_number(cell['paper'], unit)})"
-    return f"{ours['mean']:.{places}f} [{min(ends):.{places}f}–{max(ends):.{places}f}]{paper}"
+    ends = ours.values if len(ours.values) > 1 else (ours.low, ours.high)
+    paper = "" if cell.paper is None else f" ({_short_number(cell.paper, unit)})"
+    return f"{ours.mean:.{places}f} [{min(ends):.{places}f}–{max(ends):.{places}f}]{paper}"
 
 
-def _short(cell: dict[str, Any] | None, unit: str) -> str:
+def _short(cell: Cell, unit: str) -> str:
     """Write our number and the paper's."""
     return _both(cell, lambda number: _short_number(number, unit))
 
 
-def _brief(cell: dict[str, Any] | None, unit: str) -> str:
+def _brief(cell: Cell, unit: str) -> str:
     """Write our number and the paper's with two digits, except for losses."""
 
     def write(number: float) -> str:
@@ -157,33 +158,24 @@ def _short_number(number: float, unit: str) -> str:
     return f"{number:.{2 if number < 1 else _places(unit)}f}"
 
 
-def _both(cell: dict[str, Any] | None, write: Callable[[float], str]) -> str:
-    if cell is None:
-        return ""
-    paper = "" if cell["paper"] is None else f" ({write(cell['paper'])})"
-    return ("–" if cell["ours"] is None else write(cell["ours"]["mean"])) + paper
+def _both(cell: Cell, write: Callable[[float], str]) -> str:
+    paper = "" if cell.paper is None else f" ({write(cell.paper)})"
+    return (NONE if cell.mean is None else write(cell.mean)) + paper
 
 
 def _places(unit: str) -> int:
     return 2 if unit == NATS else 1
 
 
-def cell_text(cell: dict[str, Any] | None, unit: str) -> str:
+def cell_text(cell: Cell, unit: str) -> str:
     """Write our number, its seeds or interval, and the paper's number."""
-    if cell is None:
-        return ""
-    paper = "" if cell["paper"] is None else f"; paper {cell['paper']:g}"
-    ours, places = cell["ours"], _places(unit)
-    if ours is None and cell.get("empty"):
-        return f"no tasks{paper}"
+    paper = "" if cell.paper is None else f"; paper {cell.paper:g}"
+    ours, places = cell.ours, _places(unit)
     if ours is None:
-        return f"not run yet{paper}"
-    spread = _spread(ours, places)
-    return f"{ours['mean']:.{places}f}{f' ({spread})' if spread else ''}{paper}"
-
-
-def _spread(ours: dict[str, Any], places: int) -> str:
-    """Write the value of each seed, or the interval over the tasks if there is one seed."""
-    if len(ours["values"]) > 1:
-        return "seeds " + ", ".join(f"{value:.{places}f}" for value in ours["values"])
-    return "" if ours["low"] is None else f"{ours['low']:.{places}f} to {ours['high']:.{places}f}"
+        return f"{'no tasks' if cell.empty else 'not run yet'}{paper}"
+    spread = ""
+    if len(ours.values) > 1:
+        spread = f" (seeds {', '.join(f'{value:.{places}f}' for value in ours.values)})"
+    elif ours.low is not None:
+        spread = f" ({ours.low:.{places}f} to {ours.high:.{places}f})"
+    return f"{ours.mean:.{places}f}{spread}{paper}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 RECIPE, MANIFEST, CARD = "recipe.json", "manifest.json", "README.md"
-MOST_ROWS = 1 << 40  # of a part
+MOST_ROWS = 1 << 40  # in a part
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Dataset:
     checksums: tuple[str, ...]  # of each file
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of rows; a manifest may say anything."""
+        """Refuse a wrong number of rows: a stranger may have written the manifest."""
         for rows in self.part_rows:
             if type(rows) is not int or not 0 <= rows <= MOST_ROWS:
                 raise ValueError(f"a part has {rows!r} rows")
@@ -46,7 +46,7 @@ class Dataset:
     def open(cls, folder: str | Place, trust: Trust = False) -> Dataset:
         """Open a dataset that is finished: a folder, or a prefix in an object store.
 
-        With ``trust``, code that its recipe names may be imported: all, or only these names.
+        ``trust`` allows to import code that the recipe names: all code, or only these names.
         """
         path = place(folder)
         recipe = recipe_of(path, trust)
@@ -54,8 +54,6 @@ class Dataset:
             manifest = parse_json(inside(path, MANIFEST).read_text(encoding="utf-8"))
             parts = tuple(inside(path, part["file"]) for part in manifest["parts"])
             rows = tuple(part["rows"] for part in manifest["parts"])
-            if not all(type(count) is int and count >= 0 for count in rows):
-                raise ValueError(f"parts have {list(rows)} rows")
             tally = Tally.from_dict(manifest["tally"])
             checksums = tuple(part["sha256"] for part in manifest["parts"])
             return cls(path, recipe, sum(rows), parts, tally, rows, checksums)
@@ -96,12 +94,12 @@ class Dataset:
 def recipe_of(folder: str | Place, trust: Trust = False) -> Recipe:
     """Return the recipe of a dataset, finished or not.
 
-    The dataset may be a stranger's, so its recipe trusts no name unless ``trust`` says so.
+    The dataset may be a stranger's, so no code that it names is imported without ``trust``.
     """
     path = place(folder)
     with plain_errors(path, reading=True):
-        known = inside(path, RECIPE).is_file()
-    if not known:
+        is_dataset = inside(path, RECIPE).is_file()
+    if not is_dataset:
         raise UnskewError(f"{path} is no dataset (no {RECIPE} in it); make one with generate")
     return Recipe.read(path / RECIPE, trust)
 

@@ -1,4 +1,8 @@
-"""Writing files so that a half-written one is never seen, and saying what went wrong."""
+"""Writes and removes files and objects, so that nobody sees a half-written one.
+
+A file is written under another name beside its place, and then renamed. A store takes an object as
+a whole.
+"""
 
 from __future__ import annotations
 
@@ -10,66 +14,64 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from unskew.core.errors import UnskewError
+from unskew.io.location import ObjectPath, Place, plain_errors
 from unskew.io.object_store import on_disk
 
-STALE = 3600  # seconds after which what a writer left beside a file is nobody's
+STALE = 3600  # seconds after which a file that a writer left belongs to no writer any more
 # .NAME.PROCESS.MACHINE and random letters.part; older versions had no machine, or no letters.
-LEFT = re.compile(r"\..+\.(?P<process>\d+)(\.(?P<machine>[0-9a-f]{8})?[0-9a-f]{8})?\.part")
+HALF_WRITTEN = re.compile(r"\..+\.(?P<process>\d+)(\.(?P<machine>[0-9a-f]{8})?[0-9a-f]{8})?\.part")
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
-def _name_beside(path: Path) -> Path:
-    on_disk(path)
-    # Threads share the number of their process: hence the random letters.
-    letters = _machine() + secrets.token_hex(4)
-    return path.with_name(f".{path.name}.{os.getpid()}.{letters}.part")
+def write_bytes(path: Place, data: bytes) -> None:
+    """Write a file or an object whole or not at all."""
+    if isinstance(path, ObjectPath):
+        path.put(data)
+    else:
+        write_by(path, lambda beside: beside.write_bytes(data))
 
 
-def _machine() -> str:
-    """Return letters for this machine: others that share its disk have the same process numbers."""
-    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+def write_text(path: Place, text: str) -> None:
+    """Write a text whole or not at all, half of a character (it has no bytes) as ``\\ud800``."""
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
-def remove_left(folder: Path, processes: Collection[int]) -> None:
-    """Remove what these processes of this machine left half-written below a folder."""
-    for path in folder.rglob(".*.part"):
-        left = LEFT.fullmatch(path.name)
-        if left and left["machine"] == _machine() and int(left["process"]) in processes:
-            with suppress(OSError):  # another run removed it, or it is not ours to remove
-                path.unlink()
+def create_text(path: Place, text: str) -> None:
+    """Write a text whole unless there is one; the first of two writers wins.
 
-
-def remove_stale(folder: Path) -> None:
-    """Remove what killed writers left below a folder; what is young may still be written."""
-    before = time.time() - STALE
-    for path in folder.rglob(".*.part"):
-        with suppress(OSError):  # another run removed it, or it is not ours to remove
-            if LEFT.fullmatch(path.name) and path.stat().st_mtime < before:
-                path.unlink()
-
-
-def create_text(path: Path, text: str) -> None:
-    """Write a text file whole unless there is one: of two writers at once, one is the first."""
-    _write_beside(path, lambda beside: beside.write_text(text, encoding="utf-8"), _link)
+    A store cannot promise this, so read the text again.
+    """
+    if not isinstance(path, ObjectPath):
+        _write_beside(path, lambda beside: beside.write_text(text, encoding="utf-8"), _link)
+    elif not path.is_file():
+        path.put(text.encode())
 
 
 def write_by(path: Path, write: Callable[[Path], object]) -> None:
-    """Have a function write a file whole or not at all; it is given another path, beside it."""
+    """Have ``write`` make a file whole or not at all; it is given a path beside the file's."""
     _write_beside(path, write, os.replace)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse, before a long job begins, a path where its result cannot be written."""
+    _write_beside(path, Path.touch, _refuse_folder)
 
 
 def _write_beside(
     path: Path, write: Callable[[Path], object], finish: Callable[[Path, Path], object]
 ) -> None:
-    """Write a file beside ``path``, finish with it, and remove what is left beside it.
+    """Write a file beside ``path``, finish with it, and remove what is left beside ``path``.
 
     A plain try: Ctrl-C between the end of a with-statement and its manager would leave the file.
     """
-    beside = _name_beside(path)
+    on_disk(path)
+    # The threads of a process share its number: hence the random letters.
+    letters = _machine() + secrets.token_hex(4)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.{letters}.part")
     try:
         with plain_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,28 +91,8 @@ def _link(beside: Path, path: Path) -> None:
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
-        if not path.exists():  # the next best thing on such a disk
+        if not path.exists():  # the next best thing on a disk without links
             os.replace(beside, path)
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    write_by(path, lambda beside: beside.write_bytes(data))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all."""
-    write_bytes(path, encoded(text))
-
-
-def encoded(text: str) -> bytes:
-    """Return a text as UTF-8; half of a character, which has no bytes, as ``\\ud800``."""
-    return text.encode("utf-8", "backslashreplace")
-
-
-def check_writable(path: Path) -> None:
-    """Say before a long job, not after it, that its result cannot be written."""
-    _write_beside(path, Path.touch, _refuse_folder)
 
 
 def _refuse_folder(_: Path, path: Path) -> None:
@@ -118,22 +100,39 @@ def _refuse_folder(_: Path, path: Path) -> None:
         raise UnskewError(f"{path} is a folder; name a file in it")
 
 
-@contextmanager
-def plain_errors(path: object, *, reading: bool = False) -> Iterator[None]:
-    """Turn the system's errors about ``path`` into one line with a next step."""
-    try:
-        yield
-    except OSError as error:
-        denied = "check its permissions" if reading else "choose a place you may write to"
-        full = "free some space and run the same command again"
-        steps = {
-            errno.ENOSPC: full,
-            errno.EDQUOT: full,
-            errno.EACCES: denied,
-            errno.EPERM: denied,
-            errno.EROFS: denied,
-            errno.ENOENT: "check the path",
-        }
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        step = steps.get(error.errno or 0, "check the path and the disk")
-        raise UnskewError(f"{path}: {reason}; {step}") from error
+def _machine() -> str:
+    """Return letters for this machine: other machines on its disk have the same process numbers."""
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def remove(path: Place) -> None:
+    """Remove a file or an object if it is there."""
+    with plain_errors(path), suppress(FileNotFoundError):
+        if isinstance(path, ObjectPath):
+            path.files.delete_file(path.key)
+        else:
+            path.unlink()
+
+
+def remove_left(folder: Place, processes: Collection[int]) -> None:
+    """Remove the half-written files that these processes of this machine left below a folder."""
+    for path, name in _half_written(folder):
+        if name["machine"] == _machine() and int(name["process"]) in processes:
+            with suppress(OSError):  # another run removed the file, or this user may not
+                path.unlink()
+
+
+def remove_stale(folder: Place) -> None:
+    """Remove the half-written files that killed writers left below a folder, but not young ones."""
+    for path, _ in _half_written(folder):
+        with suppress(OSError):  # another run removed the file, or this user may not
+            if path.stat().st_mtime < time.time() - STALE:
+                path.unlink()
+
+
+def _half_written(folder: Place) -> Iterator[tuple[Path, re.Match[str]]]:
+    """Yield the half-written files below a folder, each with its name; a store has none."""
+    if not isinstance(folder, ObjectPath):
+        for path in folder.rglob(".*.part"):
+            if name := HALF_WRITTEN.fullmatch(path.name):
+                yield path, name

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from unskew.core.batch import Batch
+from unskew.core.collected import Collected
 from unskew.core.errors import RowError, UnskewError, brief
 
 ROWS = 4096  # examples in a batch
@@ -26,13 +27,18 @@ def chunked(
 ) -> Iterator[Batch]:
     """Yield examples as batches; ``where`` says where the row-th of them stands."""
     iterator, start = iter(examples), 0
-    while chunk := list(islice(iterator, rows)):
+    while True:
+        collected = Collected()
+        for example in islice(iterator, rows):
+            collected.add(example)
+        if not len(collected):
+            return
         try:
-            batch = Batch.of(chunk)
+            batch = collected.batch()
         except RowError as error:
             raise error.at(where(start + error.row)) from error
         yield batch
-        start += len(chunk)
+        start += len(batch)
 
 
 def check_iterable(target: object) -> None:

@@ -1,31 +1,31 @@
-"""Where a dataset lies: a folder of this machine, or a prefix in an object store.
+"""The place of a dataset: a folder of this machine, or a prefix in an object store.
 
-A folder is a ``Path``; a prefix is an ``ObjectPath``, which has the few methods of a path that
-datasets need. What takes a ``Place`` does not know which of the two it has, and nothing but this
-module and ``addresses`` knows of stores. A file is written beside its place and renamed; an
-object is put whole.
+A folder is a ``Path``. A prefix is an ``ObjectPath``, which has the few methods of a path that
+datasets need. Code that takes a ``Place`` does not know which of the two it has.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
 
 from unskew.core.errors import UnskewError
-from unskew.io import files
 from unskew.io.object_store import connect, is_address, read_address, store_errors
 
-AT_ONCE = 1 << 23  # bytes asked for at a time when an object is read through
+BUFFER = 1 << 23  # bytes of one request when an object is read
 
 
 @dataclass(frozen=True)
 class ObjectPath:
-    """An object or a prefix; what is called as in ``Path`` does what it does there."""
+    """An object or a prefix; methods with the names of those of ``Path`` do the same."""
 
     scheme: str
     key: str  # bucket/prefix
@@ -37,7 +37,7 @@ class ObjectPath:
         return f"{self.scheme}://{self.key}{self.options}"
 
     def __truediv__(self, name: str) -> ObjectPath:
-        """Return what lies below."""
+        """Return the object or prefix of this name below."""
         return self._at(f"{self.key}/{name}")
 
     @property
@@ -47,11 +47,11 @@ class ObjectPath:
 
     @property
     def suffix(self) -> str:
-        """What the name ends in, with its dot."""
+        """The end of the name, with its dot."""
         return PurePosixPath(self.key).suffix
 
     def resolve(self) -> ObjectPath:
-        """Return it as it is: an address is the same everywhere."""
+        """Return this: an address is the same everywhere."""
         return self
 
     def exists(self) -> bool:
@@ -75,9 +75,9 @@ class ObjectPath:
         return (self._at(info.path) for info in self._list(recursive=True) if info.is_file)
 
     def open(self, _: str = "rb") -> Any:
-        """Open an object to read its bytes through."""
+        """Open an object to read its bytes."""
         with store_errors(self):
-            return self.files.open_input_stream(self.key, compression=None, buffer_size=AT_ONCE)
+            return self.files.open_input_stream(self.key, compression=None, buffer_size=BUFFER)
 
     def read_text(self, encoding: str) -> str:
         """Return an object's text."""
@@ -86,7 +86,7 @@ class ObjectPath:
         return data.decode(encoding)
 
     def put(self, data: bytes) -> None:
-        """Write an object whole: until its stream is closed, readers see what was there before."""
+        """Write an object as a whole: readers see the old one until the stream is closed."""
         with store_errors(self):
             stream = self.files.open_output_stream(self.key, compression=None)
             stream.write(data)
@@ -96,7 +96,7 @@ class ObjectPath:
         return ObjectPath(self.scheme, key, self.options, self.files)
 
     def info(self) -> Any:
-        """Return what the store says of it: its type, its size, when it was written."""
+        """Return the type, the size and the time of writing that the store has."""
         with store_errors(self):
             return self.files.get_file_info(self.key)
 
@@ -115,7 +115,7 @@ Place: TypeAlias = Path | ObjectPath
 
 
 def place(where: str | Place) -> Place:
-    """Return where a path or an address leads."""
+    """Return the place that a path or an address names."""
     if isinstance(where, ObjectPath):
         return where
     if not is_address(where):
@@ -126,9 +126,9 @@ def place(where: str | Place) -> Place:
 
 
 def inside(folder: Place, name: object) -> Place:
-    """Return the file of a folder that has this name; refuse one that lies elsewhere.
+    """Return the file of a folder that has this name; refuse a file outside of the folder.
 
-    What names it may be a stranger's, and so may be a link in the folder.
+    The name may come from a stranger, and so may a link in the folder.
     """
     parts = PurePosixPath(name).parts if isinstance(name, str) else ()
     if not parts or parts[0].startswith("/") or ".." in parts or set(str(name)) & set("\\:"):
@@ -139,21 +139,32 @@ def inside(folder: Place, name: object) -> Place:
 
 
 def check_inside(folder: Place, path: Place) -> None:
-    """Refuse a link that leads out of the folder that it lies in, and what is no file at all."""
+    """Refuse a link that leads out of its folder, and anything but files and folders."""
     if isinstance(path, ObjectPath) or isinstance(folder, ObjectPath):
         return
     with plain_errors(path, reading=True):
         try:
             there = path.resolve().is_relative_to(folder.resolve())
-        except (RuntimeError, ValueError):  # links in a circle; a name that no file can have
+        except (RuntimeError, ValueError):  # a circle of links; a name that no file can have
             there = False
-        special = path.exists() and not (path.is_file() or path.is_dir())
+        special = _is_special(path)
     if not there:
         raise UnskewError(
             f"{path} is a link out of {folder}; if you trust it, copy the folder with cp -rL"
         )
-    if special:  # a pipe would be waited for
+    if special:  # reading a pipe would wait for ever
         raise UnskewError(f"{path} is neither a file nor a folder; remove it")
+
+
+def _is_special(path: Path) -> bool:
+    """Return whether a path is there, but is neither a file nor a folder."""
+    try:
+        mode = path.stat().st_mode  # asked once: another run may remove the file between two calls
+    except PermissionError:
+        raise
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def check_contents(folder: Place) -> None:
@@ -161,51 +172,6 @@ def check_contents(folder: Place) -> None:
     if isinstance(folder, Path):
         for path in folder.rglob("*"):
             check_inside(folder, path)
-
-
-def write_bytes(path: Place, data: bytes) -> None:
-    """Write a file or an object whole or not at all."""
-    if isinstance(path, ObjectPath):
-        path.put(data)
-        return
-    files.write_bytes(path, data)
-
-
-def write_text(path: Place, text: str) -> None:
-    """Write a text whole or not at all."""
-    if isinstance(path, ObjectPath):
-        path.put(files.encoded(text))
-    else:
-        files.write_text(path, text)
-
-
-def create_text(path: Place, text: str) -> None:
-    """Write a text whole unless there is one; a store cannot promise it, so read it again."""
-    if not isinstance(path, ObjectPath):
-        files.create_text(path, text)
-    elif not path.is_file():
-        path.put(text.encode())
-
-
-def remove(path: Place) -> None:
-    """Remove a file or an object; one that is gone already is no matter."""
-    with plain_errors(path), suppress(FileNotFoundError):
-        if isinstance(path, ObjectPath):
-            path.files.delete_file(path.key)
-        else:
-            path.unlink()
-
-
-def remove_stale(folder: Place) -> None:
-    """Remove what killed writers left below a folder; a store shows nothing half-written."""
-    if not isinstance(folder, ObjectPath):
-        files.remove_stale(folder)
-
-
-def remove_left(folder: Place, processes: Collection[int]) -> None:
-    """Remove what these processes of this machine left; a store shows nothing half-written."""
-    if not isinstance(folder, ObjectPath):
-        files.remove_left(folder, processes)
 
 
 def read_bytes(path: Place) -> bytes:
@@ -219,10 +185,10 @@ def files_below(folder: Place) -> list[Place]:
     """Return every file below a folder, in order; refuse links that lead out of it."""
     if isinstance(folder, ObjectPath):
         return [*sorted(folder.rglob(), key=lambda path: path.key.split("/"))]
-    found = sorted(path for path in folder.rglob("*") if path.is_file())
-    for path in found:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    for path in paths:
         check_inside(folder, path)
-    return [*found]
+    return [*paths]
 
 
 def sha256(path: Place) -> str:
@@ -242,7 +208,7 @@ def stamp(path: Place) -> tuple[int, int]:
 
 @cache
 def known_sha256(path: Place, _: tuple[int, int]) -> str:
-    """Return the checksum of a file that is read again only when its stamp is another."""
+    """Return the checksum of a file, which is read again only when its stamp is another."""
     return sha256(path)
 
 
@@ -253,12 +219,27 @@ def parquet_file(path: Place) -> Any:
 
     if isinstance(path, ObjectPath):
         return pq.ParquetFile(path.key, filesystem=path.files, pre_buffer=True)
-    # The file system is named, or Arrow would read a path that is not there as an address.
+    # Without a file system, Arrow would read a path that does not exist as an address.
     return pq.ParquetFile(str(path), filesystem=fs.LocalFileSystem())
 
 
 @contextmanager
-def plain_errors(path: Place, *, reading: bool = False) -> Iterator[None]:
-    """Turn the errors of the system, or of the store, into one line with a next step."""
-    with files.plain_errors(path, reading=reading), store_errors(path):
-        yield
+def plain_errors(path: object, *, reading: bool = False) -> Iterator[None]:
+    """Turn errors of the system, or of a store, about ``path`` into one line with a next step."""
+    try:
+        with store_errors(path):
+            yield
+    except OSError as error:
+        denied = "check its permissions" if reading else "choose a place you may write to"
+        full = "free some space and run the same command again"
+        steps = {
+            errno.ENOSPC: full,
+            errno.EDQUOT: full,
+            errno.EACCES: denied,
+            errno.EPERM: denied,
+            errno.EROFS: denied,
+            errno.ENOENT: "check the path",
+        }
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        step = steps.get(error.errno or 0, "check the path and the disk")
+        raise UnskewError(f"{path}: {reason}; {step}") from error

@@ -24,6 +24,7 @@ from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError, unknown
 from unskew.core.recipe import Recipe
 from unskew.core.source import Source, own_source, plain_source
+from unskew.core.stop import raise_if_stopped
 from unskew.core.variable import By, SalientVariable, Values, as_values, as_variable, as_variables
 from unskew.domains import domain_names, load_domain
 
@@ -250,6 +251,7 @@ def _own_module(name: str) -> ModuleType:
         sys.path.reverse()
         sys.path.remove("")
         sys.path.reverse()
+    raise_if_stopped()
     _check_not_hidden(name, path.partition(".")[0])
     return module
 

@@ -1,4 +1,4 @@
-"""Object stores: their addresses, ``s3://bucket/prefix?option=value``, connecting, and errors."""
+"""Object stores: addresses (``s3://bucket/prefix?option=value``), connections, errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unskew.core.errors import UnskewError
 
 SCHEMES = ("s3", "gs")
 OPTIONS = ("endpoint_override", "scheme", "region")  # of S3; pyarrow has the same
-# Three tries of a store that takes a connection and says nothing: a quarter of a minute.
+# A store that takes a connection and never answers costs a quarter of a minute.
 TRIES, CONNECT_SECONDS, ANSWER_SECONDS = 3, 3, 5
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*://|(s3|gs):/")
 _FAULT = re.compile(
@@ -36,15 +36,15 @@ _STEPS = {
 
 @dataclass(frozen=True)
 class Address:
-    """An address, taken apart."""
+    """The parts of an address."""
 
     scheme: str
     key: str  # bucket/prefix
-    options: str  # with their question mark
+    options: str  # with the question mark
 
 
 def is_address(where: object) -> bool:
-    """Whether it is written as an address, not as a path; as a path, it has lost a slash."""
+    """Whether this is an address, not a path; ``Path`` makes one slash of the two."""
     return _ADDRESS.match(str(where)) is not None
 
 
@@ -55,14 +55,14 @@ def on_disk(path: PurePath) -> None:
 
 
 def read_address(text: str) -> Address:
-    """Take an address apart; refuse one that leads nowhere."""
+    """Return the parts of an address; refuse a wrong one."""
     scheme, bar, rest = text.partition("://")
     scheme = scheme.lower()
     if bar and scheme not in SCHEMES:
         raise UnskewError(f"{text} is of no known kind; give a folder, or s3://bucket/prefix")
     path, mark, query = rest.partition("?")
     parts = [part for part in path.split("/") if part]
-    if "@" in path.partition("/")[0]:  # not repeated here: it may be a password
+    if "@" in path.partition("/")[0]:  # the message does not repeat it: it may be a password
         raise UnskewError(
             f"there is an @ in the bucket of a {scheme}:// address, which would be written down; "
             "give credentials by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
@@ -107,7 +107,7 @@ def connect(address: Address) -> Any:
 
 @contextmanager
 def store_errors(path: object) -> Iterator[None]:
-    """Turn the errors of a store into one line; those of the file itself stay what they are."""
+    """Turn the errors of a store into one line; other errors stay as they are."""
     try:
         yield
     except OSError as error:
@@ -117,6 +117,6 @@ def store_errors(path: object) -> Iterator[None]:
         code = fault["code"] or fault["status"] or "NO_SUCH_BUCKET"
         other = "the network and GOOGLE_APPLICATION_CREDENTIALS" if fault["status"] else "the store"
         step = _STEPS.get(code, f"check the address, {other}")
-        said = _DETAIL.search(str(error))
-        detail = f" ({said['detail']})" if said else ""
+        reason = _DETAIL.search(str(error))
+        detail = f" ({reason['detail']})" if reason else ""
         raise UnskewError(f"{path}: {code.lower().replace('_', ' ')}{detail}; {step}") from error

@@ -1,1 +1,1 @@
-"""The models that are trained on the domains, and how they are trained, kept and scored."""
+"""The models of the Calculator and of Karel: how they are trained, saved and scored."""

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import torch
 
 Job: TypeAlias = Callable[[], None]
-# Given a job and a number of warm-ups, returns a function that does the same work faster.
+# Takes a job and a number of warm-ups; returns a function that does the same work faster.
 Capture: TypeAlias = Callable[[Job, int], Job]
 
 
@@ -25,7 +25,7 @@ def cuda_graph(job: Job, warm_ups: int) -> Job:
             job()
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
-    # Other threads may allocate meanwhile, such as the one that fetches the tasks of a stream.
+    # Meanwhile other threads may allocate memory, such as the one that fetches a stream's tasks.
     with torch.cuda.graph(graph, capture_error_mode="thread_local"):
         job()
     return graph.replay

@@ -1,4 +1,4 @@
-"""Several processes that train one model, started by ``torchrun``: who is who, and adding up."""
+"""Several processes that train one model together, started by ``torchrun``."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from unskew.core.errors import UnskewError
 
 @dataclass(frozen=True)
 class Ranks:
-    """This process among so many; a batch is theirs together."""
+    """The number of this process, and how many processes share each batch."""
 
     rank: int = 0
     size: int = 1
 
     @property
-    def mine(self) -> slice:
-        """Return which rows of a batch are this process's: every so many-th."""
+    def rows(self) -> slice:
+        """The rows of a batch that belong to this process: every ``size``-th row."""
         return slice(self.rank, None, self.size)
 
     @property
@@ -38,13 +38,12 @@ class Ranks:
             return
         flat = torch.cat([tensor.flatten() for tensor in tensors])
         dist.all_reduce(flat)
-        start = 0
-        for tensor in tensors:
-            tensor.copy_(flat[start : start + tensor.numel()].view_as(tensor))
-            start += tensor.numel()
+        sums = torch.split(flat, [tensor.numel() for tensor in tensors])
+        for tensor, total in zip(tensors, sums, strict=True):
+            tensor.copy_(total.view_as(tensor))
 
     def agree(self, value: float) -> float:
-        """Return the first process's value to all of them."""
+        """Return the first process's value in every process."""
         if self.size == 1:
             return value
         shared = torch.tensor([value], dtype=torch.float64, device=self.device)
@@ -52,23 +51,22 @@ class Ranks:
         return float(shared)
 
     def gather(self, facts: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the plain data of every process, in their order, to all of them."""
+        """Return the plain data of every process, in their order, in every process."""
         if self.size == 1:
             return [facts]
-        text = json.dumps(facts).encode()
-        sizes = [torch.zeros(1, dtype=torch.int64, device=self.device) for _ in range(self.size)]
-        dist.all_gather(sizes, torch.tensor([len(text)], device=self.device))
-        longest = max(int(size) for size in sizes)
-        mine = torch.zeros(longest, dtype=torch.uint8, device=self.device)
-        mine[: len(text)] = torch.tensor(list(text), dtype=torch.uint8)
-        texts = [torch.zeros_like(mine) for _ in range(self.size)]
-        dist.all_gather(texts, mine)
-        whole = zip(texts, sizes, strict=True)
-        return [json.loads(bytes(part[: int(size)].tolist())) for part, size in whole]
+        text = torch.tensor(list(json.dumps(facts).encode()), device=self.device)
+        sizes = torch.zeros(self.size, dtype=torch.int64, device=self.device)
+        sizes[self.rank] = len(text)
+        self.add_up([sizes])
+        texts = torch.zeros(self.size, int(sizes.max()), dtype=torch.int64, device=self.device)
+        texts[self.rank, : len(text)] = text
+        self.add_up([texts])
+        rows = zip(texts.tolist(), sizes.tolist(), strict=True)
+        return [json.loads(bytes(row[:size])) for row, size in rows]
 
     @property
     def device(self) -> torch.device:
-        """Return this process's own GPU, or the CPU where there is none."""
+        """The GPU of this process, or the CPU if there is no GPU."""
         if not torch.cuda.is_available():
             return torch.device("cpu")
         return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
@@ -78,7 +76,7 @@ ALONE = Ranks()
 
 
 def join_ranks() -> Ranks:
-    """Meet the other processes that ``torchrun`` started; alone where it did not."""
+    """Connect to the other processes that ``torchrun`` started; return ALONE without them."""
     size = _from_environment("WORLD_SIZE", 1, 2**20, "1")
     if size == 1:
         return ALONE
@@ -97,19 +95,19 @@ def join_ranks() -> Ranks:
     return ranks
 
 
+def leave_ranks(ranks: Ranks) -> None:
+    """Disconnect from the other processes."""
+    if ranks.size > 1:
+        dist.destroy_process_group()
+
+
 def _from_environment(name: str, low: int, high: int, default: str | None = None) -> int:
     """Return a number that ``torchrun`` sets."""
     text = os.environ.get(name, default)
     if text is None or not text.isdecimal() or not low <= int(text) <= high:
-        said = "not set" if text is None else repr(text)
+        value = "not set" if text is None else repr(text)
         raise UnskewError(
-            f"{name} is {said}; allowed is {low} to {high}: start the processes with torchrun, or "
+            f"{name} is {value}; allowed is {low} to {high}: start the processes with torchrun, or "
             "unset WORLD_SIZE to train with one"
         )
     return int(text)
-
-
-def leave_ranks(ranks: Ranks) -> None:
-    """Part from the others."""
-    if ranks.size > 1:
-        dist.destroy_process_group()

@@ -1,4 +1,4 @@
-"""The folder of a run: its settings, a checkpoint, metrics as it goes; and how one is stopped."""
+"""The folder of a run: its settings, a checkpoint and metrics; and how Ctrl-C stops a run."""
 
 from __future__ import annotations
 
@@ -15,70 +15,69 @@ from typing import Any
 from unskew.core.errors import UnskewError
 from unskew.core.json_text import parse_json
 from unskew.core.recipe import facts_of
-from unskew.io.files import plain_errors, write_bytes, write_text
-from unskew.io.location import inside
+from unskew.io.files import write_bytes, write_text
+from unskew.io.location import inside, plain_errors
 
 CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
-SAVE_SECONDS = 20.0  # a stop loses no more work than this
 
 
-def as_before(config: Any, *later: str) -> dict[str, Any]:
-    """Return settings as they were before there were some, where these have their defaults.
+def facts_without(config: Any, *newer: str) -> dict[str, Any]:
+    """Return the fields of a dataclass as plain data, without newer fields that have defaults.
 
-    So runs of before go on, and what names a training by its settings stays.
+    So a new field does not change the settings of runs that do not use the field.
     """
     defaults = {field.name: field.default for field in fields(config)}
     return {
         name: value
         for name, value in facts_of(config).items()
-        if name not in later or value != defaults[name]
+        if name not in newer or value != defaults[name]
     }
 
 
 def claim(folder: Path, facts: Mapping[str, Any]) -> None:
-    """Make a folder that of a run with these settings, unless it is something else."""
-    wanted = json.dumps(facts, indent=2) + "\n"
+    """Write the settings of a run into its folder; refuse a folder of something else."""
+    text = json.dumps(facts, indent=2) + "\n"
     path = folder / CONFIG
     with plain_errors(folder):
-        if path.is_file() and path.read_text(encoding="utf-8") != wanted:
+        if path.is_file() and path.read_text(encoding="utf-8") != text:
             raise UnskewError(
                 f"{folder} was trained with other settings or data; choose a new folder or remove "
                 "that one"
             )
         if not path.is_file() and folder.exists() and any(folder.iterdir()):
-            raise UnskewError(f"{folder} is not empty and no run; choose a new folder")
+            raise UnskewError(f"{folder} is not empty and not a run; choose a new folder")
     if not path.is_file():
-        write_text(path, wanted)
+        write_text(path, text)
 
 
 def settings(folder: Path) -> dict[str, Any]:
     """Return the settings of a run."""
-    path = inside(folder, CONFIG)  # the run may be a stranger's, and so may a link in it
+    path = inside(folder, CONFIG)  # a stranger may have made the run, and a link in it
     inside(folder, CHECKPOINT)
     if not path.is_file():
-        raise UnskewError(f"{folder} is no run (no {CONFIG} in it); make one with unskew train")
+        raise UnskewError(f"{folder} is not a run (no {CONFIG} in it); make one with unskew train")
     try:
         with plain_errors(path, reading=True):
-            found = parse_json(path.read_text(encoding="utf-8"))
+            facts = parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise UnskewError(f"{path} is no JSON ({error}); restore it, or train again") from error
-    if not isinstance(found, dict):
+        raise UnskewError(f"{path} is not JSON ({error}); restore it, or train again") from error
+    if not isinstance(facts, dict):
         raise UnskewError(f"{path} holds no settings; restore it, or train again")
-    return found
+    return facts
 
 
 @dataclass
 class Stop:
-    """Whether a run was asked to stop where it can be gone on from."""
+    """Whether a run was asked to stop."""
 
     asked: bool = False
 
 
 @contextmanager
 def held_interrupts() -> Iterator[Stop]:
-    """Hold back Ctrl-C, whose place may be the middle of a step, until the end; a second is not.
+    """Hold back the first Ctrl-C until the block ends, so that it does not cut a step in two.
 
-    At the end it is what it would have been, so nothing goes on that was meant to be stopped.
+    The block can see in the ``Stop`` that Ctrl-C was pressed. A second Ctrl-C is not held back.
     """
     stop, before = Stop(), signal.getsignal(signal.SIGINT)
 
@@ -87,14 +86,14 @@ def held_interrupts() -> Iterator[Stop]:
             before(number, frame)
         stop.asked = True
 
-    # Only the main thread is interrupted, and not where interrupts are ignored.
-    heard = threading.current_thread() is threading.main_thread() and callable(before)
-    if heard:
+    # Only the main thread gets interrupts, and a handler that is not callable ignores them.
+    is_heard = threading.current_thread() is threading.main_thread() and callable(before)
+    if is_heard:
         signal.signal(signal.SIGINT, note)
     try:
         yield stop
     finally:
-        if heard:
+        if is_heard:
             signal.signal(signal.SIGINT, before)
     if stop.asked:
         if callable(before):
@@ -110,9 +109,9 @@ def log(folder: Path, facts: Mapping[str, Any]) -> None:
 
 
 def cut_log(folder: Path, step: int) -> None:
-    """Forget what was logged after the checkpoint that a run goes on from.
+    """Remove the metrics after ``step``, the step of the checkpoint that a run continues from.
 
-    A run that was killed while it logged left part of a line: that is forgotten too.
+    The last line may be half-written, if the run was killed. It is removed too.
     """
     path = folder / METRICS
     if not path.is_file():
@@ -124,8 +123,8 @@ def cut_log(folder: Path, step: int) -> None:
         logged = _logged_step(line)
         if logged is None and number < len(lines):
             raise UnskewError(
-                f"{path}, line {number}, is no line of metrics; restore the file, or remove it and "
-                "run the same command again"
+                f"{path}, line {number}, is not a line of metrics; restore the file, or remove it "
+                "and run the same command again"
             )
         if logged is not None and logged <= step:
             kept.append(line + b"\n")
@@ -133,10 +132,10 @@ def cut_log(folder: Path, step: int) -> None:
 
 
 def _logged_step(line: bytes) -> int | None:
-    """Return the step of a line of metrics; none where it is not one."""
+    """Return the step in a line of metrics; None if the line has no step."""
     try:
-        found = parse_json(line)
+        facts = parse_json(line)
     except ValueError:
         return None
-    step = found.get("step") if isinstance(found, dict) else None
+    step = facts.get("step") if isinstance(facts, dict) else None
     return step if isinstance(step, int) else None

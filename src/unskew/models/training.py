@@ -13,7 +13,7 @@ from unskew.core.errors import UnskewError
 from unskew.models.ranks import ALONE, Ranks
 from unskew.models.runs import held_interrupts
 
-SAVE_SECONDS = 60.0  # a run that is killed loses no more work than this
+SAVE_SECONDS = 60.0  # a run that is killed loses at most this much work
 
 
 def learning_rate(peak: float, at: float, warmup: float, end: float, first: float) -> float:
@@ -48,7 +48,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a training reports from time to time."""
+    """A report of a training."""
 
     step: int
     loss: float
@@ -67,7 +67,7 @@ class Every:
     seconds: float = math.inf
 
     def is_due(self, step: int, seconds: float) -> bool:
-        """Return whether it is due after this step and so many seconds after the last time."""
+        """Return whether it is due after this step, so many seconds after the last time."""
         return (self.steps is not None and step % self.steps == 0) or seconds > self.seconds
 
 
@@ -125,7 +125,7 @@ def train_steps(trainer: Trainer, start: Position) -> None:
 
 
 def _report(trainer: Trainer, at: Position, reported: Position) -> None:
-    """Report a position, with the speed since the last report; refuse a loss that is no number."""
+    """Report a position with the speed since the last report; refuse a loss that is not finite."""
     if trainer.device.type == "cuda":
         torch.cuda.synchronize()
     loss = trainer.loss()

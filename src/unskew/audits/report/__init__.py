@@ -1,4 +1,4 @@
-"""What was found, drawn: tables in a terminal, pictures, and a page that needs no network."""
+"""Draws an audit: tables in a terminal, pictures, and a page that needs no network."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from unskew.core.errors import UnskewError
 from unskew.io.files import check_writable, write_bytes, write_text
 
 if TYPE_CHECKING:
-    from unskew.audits.audit import Audit, Comparison
+    from unskew.audits.records import Report
 
 PICTURES = (".png", ".svg")
 SUFFIXES = (*PICTURES, ".html")
 SCALE = 2
 
 
-def write_picture(result: Audit | Comparison, path: str | Path) -> Path:
-    """Write a result as .png, .svg or a self-contained .html page; return where."""
+def write_picture(report: Report, path: str | Path) -> Path:
+    """Write a report as .png, .svg or a self-contained .html page; return the path."""
     path = Path(path)
     _check_suffix(path, SUFFIXES)
     if path.suffix.lower() == ".html":
         from unskew.audits.report.page import page
 
-        write_text(path, page(result))
+        write_text(path, page(report))
         return path
-    return write_chart(_side_by_side(result), path)
+    return write_chart(_side_by_side(report), path)
 
 
 def write_chart(spec: dict[str, Any], path: str | Path) -> Path:
-    """Draw a Vega-Lite specification as .png or .svg; return where."""
+    """Draw a Vega-Lite specification as .png or .svg; return the path."""
     import vl_convert
 
     from unskew.audits.report.charts import theme
@@ -45,21 +45,19 @@ def write_chart(spec: dict[str, Any], path: str | Path) -> Path:
     return path
 
 
-def _side_by_side(result: Audit | Comparison) -> dict[str, Any]:
-    from unskew.audits.audit import Audit
+def _side_by_side(report: Report) -> dict[str, Any]:
     from unskew.audits.report import words
     from unskew.audits.report.charts import charts, page_of_charts
 
-    if isinstance(result, Audit):
-        sides = [("", result)]
-    else:
-        sides = [("before: ", result.before), ("after: ", result.after)]
-    facts = [f"{side}{words.shown(audit.label, 80)}: {words.facts(audit)}" for side, audit in sides]
-    return page_of_charts(charts(result), title=["unskew", *facts])
+    facts = [
+        f"{words.titled(name)}{words.shown(side.label, 80)}: {words.facts(side)}"
+        for name, side in report.sides.items()
+    ]
+    return page_of_charts(charts(report), title=["unskew", *facts])
 
 
 def check_picture(path: Path, *, page: bool) -> None:
-    """Say before the work, not after it, that a picture cannot be written."""
+    """Refuse, before the work begins, a path where no picture can be written."""
     _check_suffix(path, SUFFIXES if page else PICTURES)
     check_writable(path)
 

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from unskew.audits.audit import Audit, Comparison, VariableAudit
+from unskew.audits.records import Report, VariableAudit
 from unskew.audits.report import words
 from unskew.audits.report.pooling import Bar, pooled
 
@@ -24,7 +24,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, s
 
 
 def histogram_chart(variable: VariableAudit) -> Spec:
-    """Draw the share of each value in order, with a dashed line where uniform would be."""
+    """Draw the share of each value in order, with a dashed line at the share of uniform data."""
     numbers = (
         f"KL {words.number(variable.kl)} nats, "
         f"total variation {words.number(variable.total_variation)}"
@@ -63,11 +63,12 @@ def comparison_chart(
     return _chart(before, numbers, bars, sides)
 
 
-def charts(result: Audit | Comparison) -> list[Spec]:
-    """Draw each variable of a result."""
-    if isinstance(result, Audit):
-        return [histogram_chart(variable) for variable in result.variables.values()]
-    return [comparison_chart(before, after) for before, after in result.variables.values()]
+def charts(report: Report) -> list[Spec]:
+    """Return a chart of each variable."""
+    return [
+        histogram_chart(sides[0]) if len(sides) == 1 else comparison_chart(sides[0], sides[1])
+        for sides in report.variables.values()
+    ]
 
 
 def page_of_charts(specs: Sequence[Spec], columns: int = 2, title: Sequence[str] = ()) -> Spec:
@@ -86,7 +87,7 @@ def page_of_charts(specs: Sequence[Spec], columns: int = 2, title: Sequence[str]
 
 
 def heatmap(cells: Sequence[tuple[str, str, float]], x: str, y: str, what: str) -> Spec:
-    """Draw shares in a grid, (column, row, share) each, the percentage written in every cell."""
+    """Draw a grid of cells (column, row, share), with the percentage written in each cell."""
     rows = [{x: column, y: row, "value": round(100 * share, 1)} for column, row, share in cells]
     places = {
         axis: {"field": name, "type": "nominal", "sort": None, "title": None}
@@ -96,7 +97,7 @@ def heatmap(cells: Sequence[tuple[str, str, float]], x: str, y: str, what: str) 
 
 
 def grid_chart(rows: Sequence[Spec], places: Spec, legend: str, most: float) -> Spec:
-    """Shade each row's value and write it; where there is none, say that it was not run."""
+    """Draw a cell for each row, shaded by its value; a row without a value was not run."""
     shade = {
         "field": "value",
         "type": "quantitative",
@@ -107,7 +108,7 @@ def grid_chart(rows: Sequence[Spec], places: Spec, legend: str, most: float) -> 
     places = places | {"x": places["x"] | {"axis": {"labelAngle": -40, "orient": "top"}}}
     dark = f"datum.value > {LIGHT_UNTIL * most:g}"
     there = "isValid(datum.value)"
-    # What is written on a cell takes its colour from the theme, as the cell does.
+    # The theme has the colours of the text in a cell, and of the cell.
     written = [(f"{there} && !({dark})", "on-low"), (f"{there} && {dark}", "on-high")]
     return {
         "data": {"values": list(rows)},
@@ -137,7 +138,7 @@ def grid_chart(rows: Sequence[Spec], places: Spec, legend: str, most: float) -> 
 
 
 def theme(*, dark: bool) -> Spec:
-    """Return the colours: blue and orange, which the colour-blind can tell apart."""
+    """Return the colours: blue and orange, which colour-blind people can tell apart."""
     text, quiet, line = (
         ("#e6e8eb", "#a3a9b3", "#3a3f47") if dark else ("#1b1f24", "#5b636e", "#dde1e6")
     )
@@ -184,7 +185,7 @@ def theme(*, dark: bool) -> Spec:
 
 
 def pooling_note(variable: VariableAudit) -> str:
-    """Say that a chart pools values, where it does."""
+    """Say that a chart pools values; empty if it does not."""
     size = len(variable.counts)
     return f"{size:,} values, neighbours pooled into {MOST_BARS} bars" if size > MOST_BARS else ""
 
@@ -200,7 +201,7 @@ def _chart(
     y_title = "mean share of a value" if pooling else "share of examples"
     uniform = {"datum": 1 / size, "type": "quantitative"}
     label = {"type": "text", "text": ["uniform", f"1/{size:,}"], "dx": 5, "dy": -4}
-    once: Spec = {"values": [{}]}  # with the data of the bars there would be a line for each bar
+    once: Spec = {"values": [{}]}  # with the data of the bars, each bar would have a line
     return {
         "title": {"text": name, "subtitle": lines},
         "description": f"Histogram of {name}: {numbers}. The numbers are in a table as well.",
@@ -211,7 +212,13 @@ def _chart(
             {
                 "mark": {"type": "bar"},
                 "encoding": {
-                    "x": _x_axis([row["value"] for row in rows]),
+                    "x": {
+                        "field": "value",
+                        "type": "ordinal",
+                        "sort": None,
+                        "title": None,
+                        "axis": label_axis([row["value"] for row in rows]),
+                    },
                     "y": {
                         "field": "height",
                         "type": "quantitative",
@@ -228,21 +235,11 @@ def _chart(
     }
 
 
-def _x_axis(labels: Sequence[str]) -> Spec:
-    return {
-        "field": "value",
-        "type": "ordinal",
-        "sort": None,
-        "title": None,
-        "axis": label_axis(labels),
-    }
-
-
 def label_axis(labels: Sequence[str]) -> Spec:
-    """Turn the labels of an axis so that they have room."""
+    """Return an axis whose labels are turned so that they have room."""
     short = max(map(len, labels), default=0) <= 5
     few = len(set(labels)) <= 12
-    # Vega takes a slanted label for as wide as its box: it would hide labels that have room.
+    # Vega counts a slanted label as wide as its box, and would hide labels that have room.
     slanted = few and not short
     return {
         "labelAngle": 0 if short else -45 if slanted else -90,

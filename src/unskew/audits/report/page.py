@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from unskew.audits.audit import Audit, Comparison
+from unskew.audits.records import Report
 from unskew.audits.report import sections, words
 from unskew.audits.report.charts import Spec, charts, theme
 from unskew.audits.report.samples import examples
@@ -16,15 +16,15 @@ from unskew.audits.report.templates import Data, render
 THEMES = {"light": theme(dark=False), "dark": theme(dark=True)}
 
 
-def page(result: Audit | Comparison) -> str:
+def page(report: Report) -> str:
     """Return the whole page."""
     return filled(
         "audits/report/page.html",
-        [responsive(spec) for spec in charts(result)],
-        head=_head(result),
-        summary=sections.summary(result),
-        variables=sections.variables(result),
-        examples=examples(result),
+        [responsive(spec) for spec in charts(report)],
+        head=_head(report),
+        summary=sections.summary(report),
+        variables=[sections.variable(*sides) for sides in report.variables.values()],
+        examples=examples(report),
     )
 
 
@@ -35,40 +35,37 @@ def filled(template: str, specs: Sequence[Spec], **data: Any) -> str:
 
 @cache
 def vega() -> str:
-    """Return Vega as a script; to put it together takes seconds."""
+    """Return Vega as a script; making it takes seconds."""
     import vl_convert
 
     return script_in_script(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
 def script_in_script(source: str) -> str:
-    """Break up what would end a script element; in a JavaScript string it means the same."""
+    """Escape what would end a script element; in a JavaScript string the meaning is the same."""
     return re.sub(r"<(?=/script|script|!--)", r"\\x3c", source, flags=re.IGNORECASE)
 
 
 def responsive(spec: Spec) -> Spec:
-    """Fill the width there is; the title is a heading of the page instead."""
+    """Return a chart that fills the width there is; its title is a heading of the page instead."""
     return {key: value for key, value in spec.items() if key != "title"} | {"width": "container"}
 
 
-def _head(result: Audit | Comparison) -> Data:
-    """Return the title, what the data is, and what is to be said of it first."""
-    if isinstance(result, Audit):
-        never = words.never_there(result)
-        lead = [
-            f"In none of the examples: {never}." if never else "",
-            *words.dropped_details(result.dropped),
-            words.in_bins(result),
-            *words.not_measured(result),
-        ]
-        title = f"Audit of {words.shown(result.label, 200)}"
-        head: Data = {"title": title, "facts": words.facts(result), "sides": []}
+def _head(report: Report) -> Data:
+    """Return the title, what the data is, and what a reader should know first."""
+    sides = [
+        (name.capitalize(), words.shown(side.label, 200), words.facts(side))
+        for name, side in report.sides.items()
+    ]
+    if len(sides) == 1:
+        [(_, label, facts)] = sides
+        never = words.never_there(report)
+        lead = [f"In none of the examples: {never}."] if never else []
+        head: Data = {"title": f"Audit of {label}", "facts": facts, "sides": []}
     else:
-        lead = [" ".join(words.changes(result)), words.left(result)]
-        lead += [words.in_bins(result), words.one_sided(result)]
-        sides = [
-            (side, words.shown(audit.label, 200), words.facts(audit))
-            for side, audit in (("Before", result.before), ("After", result.after))
+        lead = [
+            " ".join(words.changes(report.variables)),
+            words.left(report.sides["after"].recipe, report.variables),
         ]
         head = {"title": "Before and after", "sides": sides}
-    return head | {"lead": [text for text in lead if text]}
+    return head | {"lead": [*lead, *words.notes(report)]}

@@ -1,4 +1,4 @@
-"""Pooling neighbouring values of a long support, so that a histogram fits where it is drawn."""
+"""Pools neighbouring values of a long support, so that a histogram has room."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count, pairwise
 
-from unskew.audits.audit import VariableAudit
+from unskew.audits.records import VariableAudit
 from unskew.audits.report.words import shown
 
 BLOCKS = "▁▂▃▄▅▆▇█"
-NOBODY = "."  # not a space: a value of X that no example has is still there
+NOBODY = "."  # not a space: a value of X that no example has is shown too
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ def pooled(variable: VariableAudit, most: int) -> list[Bar]:
     ]
 
 
-def spark(bars: Sequence[Bar], top: float) -> str:
-    """Draw bars as one character each; ``top`` is the height of a full one."""
+def _spark(bars: Sequence[Bar], top: float) -> str:
+    """Draw bars as one character each; a bar of height ``top`` fills it."""
     return "".join(
         BLOCKS[max(0, math.ceil(len(BLOCKS) * bar.height / top - 1e-9) - 1)]
         if bar.count
@@ -60,16 +60,16 @@ def spark(bars: Sequence[Bar], top: float) -> str:
 
 
 def sparks(variables: Sequence[VariableAudit], most: int) -> list[str]:
-    """Draw histograms of one X to one scale, so that a flatter one looks flatter."""
-    drawn = [pooled(variable, most) for variable in variables]
-    top = max(bar.height for bars in drawn for bar in bars)
-    return [spark(bars, top) for bars in drawn]
+    """Draw histograms over the same X to the same scale, one character a bar."""
+    histograms = [pooled(variable, most) for variable in variables]
+    top = max(bar.height for bars in histograms for bar in bars)
+    return [_spark(bars, top) for bars in histograms]
 
 
 def _distinct(labels: Sequence[str]) -> list[str]:
     """Number labels that look alike: 1 and "1" are two values and must stay two bars."""
-    made: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for label in labels:
         tries = chain([label], (f"{label} ({i})" for i in count(2)))
-        made[next(name for name in tries if name not in made)] = None
-    return list(made)
+        distinct[next(name for name in tries if name not in distinct)] = None
+    return list(distinct)

@@ -4,71 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unskew.audits.audit import Audit, Comparison, VariableAudit
+from unskew.audits.records import Report, VariableAudit
 from unskew.audits.report import words
 from unskew.audits.report.charts import pooling_note
 from unskew.audits.report.pooling import pooled
 from unskew.audits.report.templates import Data
 
-AUDIT_STATISTICS = ("values", "KL", "TV", "entropy", "missing", "commonest")
+AUDIT_STATISTICS = ("values", "KL", "TV", "entropy", words.NEVER_SEEN, "commonest")
 SPARK_BARS = 32
 LONGEST_TABLE = 2_000  # rows; past this a browser becomes slow and nobody reads on
 
 
-def summary(result: Audit | Comparison) -> Data:
+def summary(report: Report) -> Data:
     """Return the summary table: the same columns as in a terminal."""
-    columns: Sequence[str]
-    rows: list[Data]
-    if isinstance(result, Audit):
-        columns = words.AUDIT_COLUMNS
-        rows = [
-            {**words.audit_row(variable), **_sparks({"histogram": variable})}
-            for variable in result.variables.values()
-        ]
+    rows = [
+        {**words.row(*sides), **words.by_side(report, _sparks(sides))}
+        for sides in report.variables.values()
+    ]
+    return {"columns": words.columns(report), "numbers": words.NUMBERS, "rows": rows}
+
+
+def variable(before: VariableAudit, after: VariableAudit | None = None) -> Data:
+    """Return the section of a variable: its statistics and its exact histogram."""
+    statistics = words.row(before, after)
+    if after is None:
+        statistics = {term: statistics[term] for term in AUDIT_STATISTICS}
+        sides = {"": before}
     else:
-        columns = words.COMPARISON_COLUMNS
-        rows = [
-            {
-                **words.comparison_row(result, name),
-                **_sparks({"before": before, "after": after}),
-            }
-            for name, (before, after) in result.variables.items()
-        ]
-    return {"columns": columns, "numbers": words.NUMBERS, "rows": rows}
-
-
-def variables(result: Audit | Comparison) -> list[Data]:
-    """Return a section for each variable: its statistics and its exact histogram."""
-    sections: list[Data] = []
-    if isinstance(result, Audit):
-        rows = {name: words.audit_row(variable) for name, variable in result.variables.items()}
-        return [
-            _section(
-                variable, {term: rows[name][term] for term in AUDIT_STATISTICS}, {"": variable}
-            )
-            for name, variable in result.variables.items()
-        ]
-    sections = []
-    for name, (before, after) in result.variables.items():
-        statistics = words.comparison_row(result, name) | {
+        statistics |= {
             "entropy": words.arrow(before.entropy, after.entropy),
             "values": f"{words.values(before)} → {words.values(after)}",
-            "missing": f"{words.missing(before)} → {words.missing(after)}",
+            words.NEVER_SEEN: f"{words.missing(before)} → {words.missing(after)}",
             "commonest before": words.commonest(before),
             "commonest after": words.commonest(after),
         }
         del statistics["variable"]
-        sections.append(_section(before, statistics, {"before": before, "after": after}))
-    return sections
-
-
-def _section(
-    variable: VariableAudit, statistics: Mapping[str, str], sides: Mapping[str, VariableAudit]
-) -> Data:
+        sides = {"before": before, "after": after}
     return {
-        "name": words.shown(variable.name, 200),
-        "doc": [text for text in (variable.doc, pooling_note(variable)) if text],
-        "size": words.some(len(variable.counts), "value"),
+        "name": words.shown(before.name, 200),
+        "doc": [text for text in (before.doc, pooling_note(before)) if text],
+        "size": words.some(len(before.counts), "value"),
         "facts": [(term, text, term.startswith("commonest")) for term, text in statistics.items()],
         "table": exact(sides),
     }
@@ -96,15 +71,11 @@ def exact(sides: Mapping[str, VariableAudit]) -> Data:
     }
 
 
-def _sparks(sides: Mapping[str, VariableAudit]) -> dict[str, list[tuple[str, str]]]:
+def _sparks(sides: Sequence[VariableAudit]) -> list[list[tuple[str, str]]]:
     """Return small histograms to one scale: for each bar its upper end and its height, of 20."""
-    drawn = {side: pooled(variable, SPARK_BARS) for side, variable in sides.items()}
-    top = max(bar.height for bars in drawn.values() for bar in bars)
-    heights = {
-        side: [max(20 * bar.height / top, 0.4) if bar.count else 0 for bar in bars]
-        for side, bars in drawn.items()
-    }
-    return {
-        side: [(f"{20 - height:.2f}", f"{height:.2f}") for height in of_side]
-        for side, of_side in heights.items()
-    }
+    histograms = [pooled(variable, SPARK_BARS) for variable in sides]
+    top = max(bar.height for bars in histograms for bar in bars)
+    heights = [
+        [max(20 * bar.height / top, 0.4) if bar.count else 0 for bar in bars] for bars in histograms
+    ]
+    return [[(f"{20 - height:.2f}", f"{height:.2f}") for height in bars] for bars in heights]

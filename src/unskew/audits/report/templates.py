@@ -1,4 +1,4 @@
-"""Templates of pages and cards: files with the markup, which escape every value they show."""
+"""Templates of pages and cards: files with markup. A page escapes every value in it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Data: TypeAlias = dict[str, Any]
 
 
 def render(template: str, **data: Any) -> str:
-    """Fill in a template, which is named by its path inside of this package."""
+    """Fill in a template; its name is its path in this package."""
     return environment().get_template(template).render(data)
 
 
 @cache
 def environment() -> Environment:
     """Return the environment of all templates; values are escaped in every ``.html``."""
-    made = Environment(
+    templates = Environment(
         loader=FunctionLoader(source),
         autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
@@ -27,10 +27,10 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    made.globals["source"] = source
-    made.filters["markdown"] = markdown
-    return made
+    templates.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    templates.globals["source"] = source
+    templates.filters["markdown"] = markdown
+    return templates
 
 
 def source(path: str) -> str:
@@ -39,5 +39,5 @@ def source(path: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """Escape what would end a cell of a table or a line, and what would begin an HTML tag."""
+    """Escape characters that would end a cell of a table or a line, or begin an HTML tag."""
     return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")

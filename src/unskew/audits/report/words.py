@@ -5,11 +5,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from unskew.audits.audit import Audit, Comparison, VariableAudit, kl_removed
+from unskew.audits.records import Report, Side, VariableAudit, kl_removed
 from unskew.core.tally import Reason, by_kind
 
-AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", "missing", "histogram")
+if TYPE_CHECKING:
+    from unskew.core.recipe import Recipe
+
+T = TypeVar("T")
+Pairs: TypeAlias = Mapping[str, Sequence[VariableAudit]]  # each variable before and after
+
+NEVER_SEEN = "never seen"  # heads the column of values that no example has
+AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", NEVER_SEEN, "histogram")
 COMPARISON_COLUMNS = ("variable", "KL", "removed", "TV", "before", "after")
 NUMBERS = {"values", "KL", "TV", "entropy", "removed"}  # columns set to the right
 NAMED_MISSING = 3
@@ -18,7 +26,7 @@ NONE = "–"
 
 
 def shown(value: Hashable, longest: int = 24) -> str:
-    """Write a value so that it is visible, on one line and at most ``longest`` characters."""
+    """Write a value visibly, on one line of at most ``longest`` characters."""
     if isinstance(value, float):
         short = f"{value:g}"
         text = short if float(short) == value else repr(value)
@@ -37,7 +45,7 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share of one; "100 %" and "0 %" only where they are exact."""
+    """Write a share of one as a percentage; "100 %" and "0 %" are exact."""
     if 0 < share < 0.0001:
         return "<0.01 %"
     if 0.9995 <= share < 1:
@@ -56,7 +64,7 @@ def arrow(before: float, after: float) -> str:
 
 
 def values(variable: VariableAudit) -> str:
-    """Count the values or bins seen, of how many where X is declared or bins were chosen."""
+    """Write how many values occur, and of how many if X is declared or consists of bins."""
     seen = sum(count > 0 for count in variable.counts.values())
     if variable.edges:
         return f"{seen:,} of {len(variable.edges) + 1:,} bins"
@@ -64,13 +72,13 @@ def values(variable: VariableAudit) -> str:
 
 
 def commonest(variable: VariableAudit, most: int = 3) -> str:
-    """List the commonest values with their shares."""
-    top = variable.commonest[:most]
+    """List the most frequent values with their shares."""
+    top = variable.most_frequent[:most]
     return ", ".join(f"{shown(value)} {percent(share)}" for value, share in top)
 
 
 def missing(variable: VariableAudit) -> str:
-    """List missing values; a dash where X is not declared and nothing stands out as missing."""
+    """List the values never seen; a dash if X is not declared and no value is clearly missing."""
     gone = variable.missing
     if not gone:
         return "none" if variable.declared else NONE
@@ -79,9 +87,10 @@ def missing(variable: VariableAudit) -> str:
     return f"{named} +{rest:,}" if rest > 0 else named
 
 
-def never_there(audit: Audit) -> str:
-    """Name the values of declared X that no example has; empty where there is none."""
-    gone = {v.name: _runs(v.missing) for v in audit.variables.values() if v.declared and v.missing}
+def never_there(report: Report) -> str:
+    """Name the values of declared X that no example has; empty if there are none."""
+    variables = [sides[0] for sides in report.variables.values()]
+    gone = {v.name: _runs(v.missing) for v in variables if v.declared and v.missing}
     return "; ".join(f"{shown(name)} {values}" for name, values in gone.items())
 
 
@@ -103,24 +112,29 @@ def _runs(values: Sequence[Hashable]) -> str:
 
 
 def removed(before: VariableAudit, after: VariableAudit) -> str:
-    """Write the percentage of KL removed; a dash where there was none to remove."""
+    """Write the percentage of KL removed; a dash if KL was 0 before."""
     percentage = kl_removed(before, after)
     if percentage is None:
         return NONE
     return ">99.9 %" if 99.95 <= percentage < 100 else f"{percentage:.1f} %"
 
 
-def facts(audit: Audit) -> str:
-    """Say how many examples there are, how many repeat, and what was dropped on the way."""
-    repeated = percent(audit.duplicates / audit.n)
-    text = f"{some(audit.n, 'example')}, {some(audit.duplicates, 'duplicate')} ({repeated})"
-    kinds = by_kind(audit.dropped)
+def titled(side: str) -> str:
+    """Write the name of a side with a colon; a single side has no name."""
+    return f"{side}: " if side else ""
+
+
+def facts(side: Side) -> str:
+    """Say how many examples there are, how many repeat, and how many the source dropped."""
+    repeated = percent(side.duplicates / side.n)
+    text = f"{some(side.n, 'example')}, {some(side.duplicates, 'duplicate')} ({repeated})"
+    kinds = by_kind(side.dropped)
     reasons = ", ".join(f"{count:,} ({shown(kind, 60)})" for kind, count in kinds.items())
     return f"{text}, dropped: {reasons}" if reasons else text
 
 
 def dropped_details(dropped: Mapping[str, int]) -> list[str]:
-    """Say what kind of examples were dropped, a line for each reason and variable."""
+    """Say which examples were dropped, in a line for each reason and variable."""
     lines: dict[tuple[str, str], list[str]] = {}
     for text, count in dropped.items():
         reason = Reason.read(text)
@@ -136,48 +150,54 @@ def dropped_details(dropped: Mapping[str, int]) -> list[str]:
 
 
 def natural(text: str) -> tuple[float, str]:
-    """Sort what begins with a number by that number, and before anything else."""
-    begins = re.match(r"\d+", text)
-    return (int(begins[0]) if begins else math.inf, text)
+    """Return a key that sorts texts by the number at their beginning; other texts come last."""
+    digits = re.match(r"\d+", text)
+    return (int(digits[0]) if digits else math.inf, text)
 
 
-def audit_row(variable: VariableAudit, most: int = 3) -> dict[str, str]:
-    """Return what a summary table says of one variable, by column."""
-    return {
-        "variable": shown(variable.name, 60),
-        "values": values(variable),
-        "KL": number(variable.kl),
-        "TV": number(variable.total_variation),
-        "entropy": number(variable.entropy),
-        "commonest": commonest(variable, most),
-        "missing": missing(variable),
-    }
+def columns(report: Report) -> Sequence[str]:
+    """Return the columns of the summary table; the last ones are histograms, one for each side."""
+    return AUDIT_COLUMNS if len(report.sides) == 1 else COMPARISON_COLUMNS
 
 
-def comparison_row(comparison: Comparison, name: str) -> dict[str, str]:
-    """Return what a summary table says of one variable before and after, by column."""
-    before, after = comparison.variables[name]
-    return {
-        "variable": shown(name, 60),
+def by_side(report: Report, histograms: Sequence[T]) -> dict[str, T]:
+    """Return the histogram of each side by the name of its column."""
+    return dict(zip(columns(report)[-len(histograms) :], histograms, strict=True))
+
+
+def row(
+    before: VariableAudit, after: VariableAudit | None = None, *, most: int = 3
+) -> dict[str, str]:
+    """Return the texts of one variable in the summary table by column, without histograms."""
+    name = {"variable": shown(before.name, 60)}
+    if after is None:
+        return name | {
+            "values": values(before),
+            "KL": number(before.kl),
+            "TV": number(before.total_variation),
+            "entropy": number(before.entropy),
+            "commonest": commonest(before, most),
+            NEVER_SEEN: missing(before),
+        }
+    return name | {
         "KL": arrow(before.kl, after.kl),
         "removed": removed(before, after),
         "TV": arrow(before.total_variation, after.total_variation),
     }
 
 
-def changes(comparison: Comparison) -> Iterator[str]:
+def changes(variables: Pairs) -> Iterator[str]:
     """Say in plain sentences which variables came closer to uniform, and which did not.
 
     A variable came closer if neither KL nor TV grew and at least one of them fell, as printed.
     """
-    moves = {name: _moves(*sides) for name, sides in comparison.variables.items()}
+    moves = {name: _moves(*sides) for name, sides in variables.items()}
     closer = [name for name, (kl, tv) in moves.items() if kl <= 0 and tv <= 0 and kl + tv < 0]
     further = [name for name, (kl, tv) in moves.items() if kl >= 0 and tv >= 0 and kl + tv > 0]
     yield f"{len(closer)} of {some(len(moves), 'variable')} came closer to uniform."
     if closer:
-        pairs = comparison.variables
-        best = max(closer, key=lambda name: pairs[name][0].kl - pairs[name][1].kl)
-        before, after = pairs[best]
+        best = max(closer, key=lambda name: variables[name][0].kl - variables[name][1].kl)
+        before, after = variables[best]
         yield (
             f"{shown(best, 60)} improved{' most' if len(closer) > 1 else ''}: its KL divergence "
             f"went from {number(before.kl)} to {number(after.kl)} nats "
@@ -186,19 +206,19 @@ def changes(comparison: Comparison) -> Iterator[str]:
         )
     if further:
         yield f"Further from uniform than before: {', '.join(shown(name, 60) for name in further)}."
-    if told := split(comparison):
-        yield told
+    if mixed := split(variables):
+        yield mixed
 
 
-def split(comparison: Comparison) -> str:
+def split(variables: Pairs) -> str:
     """Name the variables that came closer by one measure and went further by the other."""
-    told = [
+    mixed = [
         f"{shown(name, 60)} (KL {arrow(before.kl, after.kl)}, "
         f"TV {arrow(before.total_variation, after.total_variation)})"
-        for name, (before, after) in comparison.variables.items()
+        for name, (before, after) in variables.items()
         if sum(_moves(before, after)) == 0 and any(_moves(before, after))
     ]
-    return f"Closer by one measure, further by the other: {', '.join(told)}." if told else ""
+    return f"Closer by one measure, further by the other: {', '.join(mixed)}." if mixed else ""
 
 
 def _moves(before: VariableAudit, after: VariableAudit) -> tuple[int, int]:
@@ -210,49 +230,61 @@ def _moves(before: VariableAudit, after: VariableAudit) -> tuple[int, int]:
     return move(before.kl, after.kl), move(before.total_variation, after.total_variation)
 
 
-def left(comparison: Comparison) -> str:
-    """Say how the second side was homogenized, if its recipe says so, and what KL is left."""
-    recipe = comparison.after.recipe
+def left(recipe: Recipe | None, variables: Pairs) -> str:
+    """Say how the second side was homogenized, if it was, and what KL is left."""
+    rest = ", ".join(f"{shown(name, 60)} {number(v.kl)}" for name, (_, v) in variables.items())
+    kl_left = f"KL that is left, in nats: {rest}."
     if recipe is None or not recipe.homogenize:
-        return kl_left(comparison)
+        return kl_left
     by = " × ".join(shown(name, 60) for name in recipe.homogenize)
     more = ", which does not make it uniform" if recipe.epsilon else ""
-    return f"After: homogenized by {by} at ε = {recipe.epsilon:g}{more}. {kl_left(comparison)}"
+    return f"After: homogenized by {by} at ε = {recipe.epsilon:g}{more}. {kl_left}"
 
 
-def kl_left(comparison: Comparison) -> str:
-    """Say how far from uniform each variable is on the second side."""
-    rest = ", ".join(
-        f"{shown(name, 60)} {number(after.kl)}" for name, (_, after) in comparison.variables.items()
-    )
-    return f"KL that is left, in nats: {rest}."
-
-
-def in_bins(result: Audit | Comparison) -> str:
-    """Name the variables for which the audit chose bins, and say how to choose others."""
-    if isinstance(result, Audit):
-        found = list(result.variables.values())
-    else:
-        found = [before for before, _ in result.variables.values()]
-    told = [f"{shown(v.name, 60)} (in {len(v.edges) + 1} bins)" for v in found if v.edges]
-    if not told:
+def supports(variables: Pairs) -> str:
+    """Say over which values the distances are, if one side alone has others; often nothing."""
+    sizes = []
+    for name, (before, after) in variables.items():
+        seen = [sum(count > 0 for count in side.counts.values()) for side in (before, after)]
+        if not before.declared and set(seen) != {len(before.counts)}:
+            values = some(len(before.counts), "value")
+            sizes.append(f"{shown(name, 60)} {values} ({seen[0]:,} before, {seen[1]:,} after)")
+    if not sizes:
         return ""
-    return f"hardly any value repeats: {', '.join(told)}; unskew.bins(…) makes other bins"
+    return f"KL and TV are over the values that either side has: {', '.join(sizes)}."
 
 
-def not_measured(audit: Audit) -> Iterator[str]:
-    """Say which columns were left out and why, a line for each reason."""
-    for reason in dict.fromkeys(audit.left_out.values()):
-        names = [shown(name) for name, why in audit.left_out.items() if why == reason]
+def notes(report: Report) -> list[str]:
+    """Return notes about bins, dropped examples, and variables that are not shown."""
+    if len(report.sides) == 2:
+        lines = [supports(report.variables), in_bins(report), _not_compared(report)]
+    else:
+        [side] = report.sides.values()
+        lines = [*dropped_details(side.dropped), in_bins(report), *_not_measured(side)]
+    return [line for line in lines if line]
+
+
+def in_bins(report: Report) -> str:
+    """Name the variables for which the audit chose bins, and say how to choose others."""
+    binned = [sides[0] for sides in report.variables.values() if sides[0].edges]
+    if not binned:
+        return ""
+    names = ", ".join(f"{shown(v.name, 60)} (in {len(v.edges) + 1} bins)" for v in binned)
+    return f"hardly any value repeats: {names}; unskew.bins(…) makes other bins"
+
+
+def _not_measured(side: Side) -> Iterator[str]:
+    """Say which columns were left out, in a line for each reason."""
+    for reason in dict.fromkeys(side.left_out.values()):
+        names = [shown(name) for name, why in side.left_out.items() if why == reason]
         yield f"not measured: {', '.join(names)} ({reason})"
 
 
-def one_sided(comparison: Comparison) -> str:
+def _not_compared(report: Report) -> str:
     """Name the variables that are not compared, and say why; often nothing."""
-    names = sorted(set(comparison.before.variables) ^ set(comparison.after.variables))
     reasons = {
-        "only one side has it": names,
-        "their bins differ; audit one side with like= the other": comparison.other_bins,
+        "only one side has it": report.on_one_side,
+        "their bins differ; audit one side with like= the other": report.other_bins,
     }
     return " ".join(
         f"Not compared, as {why}: {', '.join(shown(name, 60) for name in which)}."

@@ -12,7 +12,7 @@ BOUND = "bound 1 + 1/ε"
 
 def calculator_result(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return the Calculator's result in the form of Karel's results."""
-    tables = [_calculator_table(result, name, title) for name, title in TITLES.items()]
+    tables = [_table(result, name, title) for name, title in TITLES.items()]
     return {
         "experiment": result["experiment"],
         "scale": result["scale"],
@@ -25,34 +25,25 @@ def calculator_result(result: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _calculator_table(result: Mapping[str, Any], name: str, title: str) -> dict[str, Any]:
-    def heading(column: str) -> str:
-        return f"ε = {column}" if name == "by_epsilon" else column.replace("_", " ")
-
-    ours, paper = result["ours"][name], result["paper"][name]
-    columns = list(next(iter(ours.values())))
-    return {
-        "title": title.rpartition(" (")[0],
-        "unit": "%" if name in ("original", "kl_removed") else "percentage points",
-        "form": "table",
-        "rows": [source.upper() for source in ours],
-        "columns": [heading(column) for column in columns],
-        "cells": [
-            {
-                "row": source.upper(),
-                "column": heading(column),
-                "paper": paper[source].get(column),
-                "ours": _estimate(ours[source][column]),
-            }
-            for source in ours
-            for column in columns
-        ],
-    }
-
-
-def _estimate(ours: Mapping[str, Any]) -> dict[str, Any]:
-    mean, half = ours["mean"], ours["half_width"]
-    return {"mean": mean, "low": mean - half, "high": mean + half, "values": ours["values"]}
+def _table(result: Mapping[str, Any], name: str, title: str) -> dict[str, Any]:
+    paper = result["paper"][name]
+    cells = [
+        {
+            "row": source.upper(),
+            "column": f"ε = {column}" if name == "by_epsilon" else column.replace("_", " "),
+            "paper": paper[source].get(column),
+            "ours": {
+                "mean": ours["mean"],
+                "low": ours["mean"] - ours["half_width"],
+                "high": ours["mean"] + ours["half_width"],
+                "values": ours["values"],
+            },
+        }
+        for source, columns in result["ours"][name].items()
+        for column, ours in columns.items()
+    ]
+    unit = "%" if name in ("original", "kl_removed") else "percentage points"
+    return _with_sides(cells, title=title.rpartition(" (")[0], unit=unit, form="table")
 
 
 def _cost_tables(costs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -60,31 +51,30 @@ def _cost_tables(costs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     tables = []
     for source in dict.fromkeys(point["source"] for point in costs):
         points = [point for point in costs if point["source"] == source]
-        numbers = [(p["variable"], p["epsilon"], p["draws_per_kept"]) for p in points]
-        bounds = {point["epsilon"]: point["bound"] for point in points}
         cells = [
             {
-                "row": variable.replace("_", " "),
-                "column": f"ε = {epsilon:g}",
+                "row": point["variable"].replace("_", " "),
+                "column": f"ε = {point['epsilon']:g}",
                 "paper": None,
-                "ours": {"mean": number},
+                "ours": {"mean": point["draws_per_kept"]},
             }
-            for variable, epsilon, number in numbers
+            for point in points
         ]
         cells += [
             {"row": BOUND, "column": f"ε = {epsilon:g}", "paper": bound, "ours": None}
-            for epsilon, bound in bounds.items()
+            for epsilon, bound in {point["epsilon"]: point["bound"] for point in points}.items()
         ]
-        tables.append(
-            {
-                "title": f"Draws per kept example, {source.upper()}",
-                "unit": "draws per kept example",
-                "form": "lines",
-                "log": True,
-                "stated": [BOUND],
-                "rows": list(dict.fromkeys(cell["row"] for cell in cells)),
-                "columns": list(dict.fromkeys(cell["column"] for cell in cells)),
-                "cells": cells,
-            }
-        )
+        title, unit = f"Draws per kept example, {source.upper()}", "draws per kept example"
+        more = {"log": True, "stated": [BOUND]}
+        tables.append(_with_sides(cells, title=title, unit=unit, form="lines", **more))
     return tables
+
+
+def _with_sides(cells: Sequence[Mapping[str, Any]], **facts: Any) -> dict[str, Any]:
+    """Return a table whose rows and columns are those of its cells."""
+    return {
+        **facts,
+        "rows": list(dict.fromkeys(cell["row"] for cell in cells)),
+        "columns": list(dict.fromkeys(cell["column"] for cell in cells)),
+        "cells": cells,
+    }

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from unskew.audits.report.charts import WIDTH, Spec, grid_chart, label_axis
-from unskew.experiments.page.results import (
-    NONE,
-    Cell,
-    Result,
-    Table,
-    decimals,
-    difference,
-    interval,
-    is_karel,
-    label,
-    number,
-    seeds,
-    signed,
-    why_missing,
-)
+from unskew.experiments.table import NONE, Result, Table
 
 FONTS = {"labelFontSize": 12, "titleFontSize": 12}
 NUMBER_AXIS = FONTS | {"tickCount": 5}
@@ -29,11 +15,11 @@ PANEL = 180  # pixels, the height of a small chart
 OURS, PAPER = "ours", "the paper's"
 TRAINED_AND_TESTED = ("trained on", "tested on")  # the sides of a table with an own test set
 TOOLTIP = {  # the texts of a cell, and their titles in a tooltip
-    "ours": OURS,
-    "interval": "95 % interval",
-    "seeds": "seeds",
-    "paper": PAPER,
-    "difference": "difference",
+    "text ours": OURS,
+    "text interval": "95 % interval",
+    "text seeds": "seeds",
+    "text paper": PAPER,
+    "text difference": "difference",
 }
 # The names of the paper's rows are in italics.
 ITALICS = {
@@ -74,14 +60,17 @@ def table_heatmap(table: Table) -> Spec:
     """
     all_rows = [row | {"value": row["ours"]} for row in _rows(table)]
     were_run = {row["row"] for row in all_rows if row["ours"] is not None}
-    models = [name for name in table["rows"] if name in were_run]
-    papers = list(_papers(models, all_rows))
+    models = [name for name in table.rows if name in were_run]
+    papers = _papers(models, all_rows)
+    before = {of_series[0]["row"]: f"{PAPER} {name}" for name, of_series in papers.items()}
+    names = [name for model in models for name in (before.get(model), model) if name]
     rows = [row for row in all_rows if row["row"] in were_run]
-    rows += [row for series in papers for row in _paper_row(series, table)]
-    unit = table["unit"]
+    for name, of_series in papers.items():
+        rows += _paper_row(name, of_series, table)
+    unit = table.unit
     most = 100.0 if unit == "%" else max((row["value"] or 0.0 for row in rows), default=0.0)
-    spec = grid_chart(rows, _sides(table, _with_papers(models, papers)), unit, most or 1.0)
-    spec["description"] = f"Heatmap of {table['title']}. The table below has the numbers."
+    spec = grid_chart(rows, _sides(table, names), unit, most or 1.0)
+    spec["description"] = f"Heatmap of {table.title}. The table below has the numbers."
     encoding, layers = spec["encoding"], spec["layer"]
     encoding["tooltip"] = _tooltip(rows)  # of the cell, and of the number in it
     for axis in "xy":
@@ -92,7 +81,7 @@ def table_heatmap(table: Table) -> Spec:
     legend |= {"orient": "top", "direction": "horizontal", "gradientLength": 160}
     *numbers, missing = layers[1:]
     for layer in numbers:
-        layer["encoding"]["text"] |= {"format": ".1f" if unit == "%" else f".{decimals(table)}f"}
+        layer["encoding"]["text"] |= {"format": ".1f" if unit == "%" else f".{table.decimals}f"}
     missing["mark"] = {"type": "text", "style": "not-run"}
     missing["encoding"] = {"text": _nominal("text ours")}
     if has_own(table):
@@ -103,8 +92,8 @@ def table_heatmap(table: Table) -> Spec:
 
 def _sides(table: Table, names: Sequence[str]) -> Spec:
     """Return the axes of a grid; the side with fewer names goes across."""
-    row_title, column_title = table.get("sides") or (None, None)
-    sides = [("column", table["columns"], column_title), ("row", names, row_title)]
+    row_title, column_title = table.sides or (None, None)
+    sides = [("column", table.columns, column_title), ("row", names, row_title)]
     across, down = sorted(sides, key=lambda side: len(side[1]))
     return {
         axis: _nominal(field, title=title, scale={"domain": domain})
@@ -112,46 +101,35 @@ def _sides(table: Table, names: Sequence[str]) -> Spec:
     }
 
 
-def _paper_row(series: _Series, table: Table) -> Iterator[Spec]:
+def _paper_row(name: str, rows: Sequence[Spec], table: Table) -> Iterator[Spec]:
     """Yield the cells of a row with the paper's numbers; a dash where the paper has none."""
-    by_column = {row["column"]: row["paper"] for row in series.rows}
-    for column in table["columns"]:
-        paper = by_column.get(column)
-        texts = {f"text {key}": NONE for key in TOOLTIP}
-        if paper is not None:
-            texts["text paper"] = number(paper, table)
-        yield {"row": f"{PAPER} {series.name}", "column": column, "value": paper} | texts
-
-
-def _with_papers(models: Sequence[str], papers: Sequence[_Series]) -> list[str]:
-    """Put each series of the paper before the first of our models that it belongs to."""
-    names = []
-    for model in models:
-        names += [f"{PAPER} {series.name}" for series in papers if series.first == model]
-        names.append(model)
-    return names
+    numbers = dict(_numbers(rows))
+    for column in table.columns:
+        paper = numbers.get(column)
+        texts = dict.fromkeys(TOOLTIP, NONE) | {"text paper": table.number(paper)}
+        yield {"row": f"{PAPER} {name}", "column": column, "value": paper} | texts
 
 
 def has_own(table: Table) -> bool:
     """Return whether any model was tested on the kind of data it was trained on."""
-    return tuple(table.get("sides") or ()) == TRAINED_AND_TESTED and any(
-        cell["row"] == cell["column"] and cell["ours"] is not None for cell in table["cells"]
+    return tuple(table.sides) == TRAINED_AND_TESTED and any(
+        cell.row == cell.column and cell.ours is not None for cell in table.cells
     )
 
 
 def panels(tables: Sequence[Table]) -> dict[str, Spec]:
     """Return a small chart for each row that was run, with a line for each table."""
-    labels = [label(table) for table in tables]
     charts = {}
-    for row in dict.fromkeys(row for table in tables for row in table["rows"]):
+    for row in dict.fromkeys(row for table in tables for row in table.rows):
         cells = [
-            cell | {"row": label(table)}
+            replace(cell, row=table.name)
             for table in tables
-            for cell in table["cells"]
-            if cell["row"] == row
+            for cell in table.cells
+            if cell.row == row
         ]
-        if any(cell["ours"] is not None for cell in cells):
-            whole = {**tables[0], "title": row, "rows": labels, "cells": cells}
+        if any(cell.ours is not None for cell in cells):
+            names = [table.name for table in tables]
+            whole = replace(tables[0], title=row, rows=names, cells=cells)
             charts[row] = lines_chart(whole, has_legend=False) | {"height": PANEL}
     return charts
 
@@ -164,17 +142,17 @@ def lines_chart(table: Table, *, has_legend: bool = True) -> Spec:
     """
     rows = _rows(table)
     ours = [row | {"whose": OURS, "value": row["ours"]} for row in rows if row["ours"] is not None]
-    names = [name for name in table["rows"] if any(row["row"] == name for row in ours)]
+    names = [name for name in table.rows if any(row["row"] == name for row in ours)]
     paper = [
-        row | {"whose": PAPER, "value": row["paper"], "series": f"paper: {series.name}"}
-        for series in _papers(table["rows"], rows)
-        for row in series.rows
+        row | {"whose": PAPER, "value": row["paper"], "series": f"paper: {name}"}
+        for name, of_series in _papers(table.rows, rows).items()
+        for row in of_series
     ]
-    y = {"type": "quantitative", "scale": _scale(table), "title": table["unit"]}
+    y = {"type": "quantitative", "scale": _scale(table), "title": table.unit}
     y["axis"] = dict(NUMBER_AXIS)
     color = _nominal(
         "row",
-        scale={"domain": names if has_legend else list(table["rows"])},
+        scale={"domain": names if has_legend else list(table.rows)},
         legend=_legend(columns=_columns(names)) if has_legend else None,
     )
     value = {"y": {"field": "value", **y}, "color": color, "tooltip": _tooltip(rows)}
@@ -187,12 +165,12 @@ def lines_chart(table: Table, *, has_legend: bool = True) -> Spec:
         "field": "column",
         "type": "ordinal",
         "sort": None,
-        "title": str(table["sides"][1]) if table.get("sides") else None,
-        "scale": {"domain": table["columns"]},
-        "axis": _column_axis(table["columns"]),
+        "title": table.sides[1] if table.sides else None,
+        "scale": {"domain": table.columns},
+        "axis": _column_axis(table.columns),
     }
     return {
-        "description": f"Lines of {table['title']}. The table below has the numbers.",
+        "description": f"Lines of {table.title}. The table below has the numbers.",
         "width": WIDTH,
         "height": 280,
         "data": {"values": [*ours, *paper]},
@@ -213,32 +191,24 @@ def _column_axis(columns: Sequence[str]) -> Spec:
 
 def _scale(table: Table) -> Spec:
     """Return the scale of numbers. All shares go to 100 %, so that charts can be compared."""
-    if table.get("log"):
+    if table.log:
         return {"type": "log"}
-    return {"domain": [0, 100]} if table["unit"] == "%" else {"zero": True}
+    return {"domain": [0, 100]} if table.unit == "%" else {"zero": True}
 
 
-@dataclass(frozen=True)
-class _Series:
-    """Numbers of the paper that belong to one or more of our models."""
-
-    name: str
-    first: str  # of these models
-    rows: tuple[Spec, ...]
-
-
-def _papers(names: Sequence[str], rows: Sequence[Spec]) -> Iterator[_Series]:
-    """Yield each series of the paper's numbers once; several of our rows may share a series."""
-    numbers_by_name: dict[str, list[tuple[str, float]]] = {}
+def _papers(names: Sequence[str], rows: Sequence[Spec]) -> dict[str, list[Spec]]:
+    """Return each series of the paper's numbers once; several of our rows may share a series."""
+    series: dict[str, list[Spec]] = {}
     for name in names:
-        of_row = tuple(row for row in rows if row["row"] == name and row["paper"] is not None)
-        numbers = [(row["column"], row["paper"]) for row in of_row]
+        of_row = [row for row in rows if row["row"] == name and row["paper"] is not None]
         kind = name.partition(",")[0]
-        if not of_row or numbers_by_name.get(kind) == numbers:
-            continue
-        series_name = kind if kind not in numbers_by_name else name
-        numbers_by_name[series_name] = numbers
-        yield _Series(series_name, name, of_row)
+        if of_row and _numbers(of_row) != _numbers(series.get(kind, [])):
+            series[name if kind in series else kind] = of_row
+    return series
+
+
+def _numbers(rows: Sequence[Spec]) -> list[tuple[str, float]]:
+    return [(row["column"], row["paper"]) for row in rows]
 
 
 def _paper_layers(points: Sequence[Spec], y: Spec) -> list[Spec]:
@@ -266,13 +236,13 @@ def beside_chart(results: Sequence[Result]) -> Spec | None:
     points = [
         row
         | {
-            "experiment": result["title"],
-            "table": table["title"],
+            "experiment": result.title,
+            "table": table.title,
             "trained on": _regime(row, result),
         }
         for result in results
-        for table in result["tables"]
-        if table["unit"] == "%"
+        for table in result.tables
+        if table.unit == "%"
         for row in _rows(table)
         if row["difference"] is not None
     ]
@@ -313,7 +283,7 @@ def beside_chart(results: Sequence[Result]) -> Spec | None:
 
 def _regime(row: Spec, result: Result) -> str:
     """Return what a model is trained on; the names of Karel's models end with it."""
-    if not is_karel(result):
+    if not result.is_karel:
         return CALCULATOR
     ends = {", passes": PASSES, ", whole": WHOLE}
     return next((text for end, text in ends.items() if row["row"].endswith(end)), STREAM)
@@ -336,41 +306,30 @@ def _columns(names: Sequence[str]) -> int:
 
 
 def _rows(table: Table) -> list[Spec]:
-    """Return the numbers and texts of each cell; None where there is no number."""
-    rows = []
-    for cell in table["cells"]:
-        ours: Mapping[str, Any] = cell["ours"] or {}
-        rows.append(
-            {
-                "row": cell["row"],
-                "column": cell["column"],
-                "low": ours.get("low"),
-                "high": ours.get("high"),
-                "ours": ours.get("mean"),
-                "paper": cell["paper"],
-                "difference": difference(cell, table),
-                **{f"text {key}": text for key, text in _texts(cell, table).items()},
-            }
-        )
-    return rows
-
-
-def _texts(cell: Cell, table: Table) -> dict[str, str]:
-    """Return the texts of a cell in a tooltip; a dash where there is no number."""
-    gap, ours, paper = difference(cell, table), cell["ours"], cell["paper"]
-    return {
-        "ours": why_missing(cell, table) if ours is None else number(ours["mean"], table),
-        "interval": interval(cell, table),
-        "seeds": seeds(cell, table) or NONE,
-        "paper": NONE if paper is None else number(paper, table),
-        "difference": NONE if gap is None else signed(gap, decimals(table)),
-    }
+    """Return the numbers and texts of each cell; None or a dash where there is no number."""
+    return [
+        {
+            "row": cell.row,
+            "column": cell.column,
+            "low": cell.ours and cell.ours.low,
+            "high": cell.ours and cell.ours.high,
+            "ours": cell.mean,
+            "paper": cell.paper,
+            "difference": table.difference(cell),
+            "text ours": table.number(cell.mean) if cell.ours else table.why_missing(cell),
+            "text interval": table.interval(cell),
+            "text seeds": table.seeds(cell) or NONE,
+            "text paper": table.number(cell.paper),
+            "text difference": table.signed_difference(cell),
+        }
+        for cell in table.cells
+    ]
 
 
 def _tooltip(rows: Sequence[Spec]) -> list[Spec]:
     """Return the lines of a tooltip, without those that would be a dash everywhere."""
     return [_nominal("row"), _nominal("column")] + [
-        _nominal(f"text {key}", title=title)
-        for key, title in TOOLTIP.items()
-        if any(row[f"text {key}"] != NONE for row in rows)
+        _nominal(text, title=title)
+        for text, title in TOOLTIP.items()
+        if any(row[text] != NONE for row in rows)
     ]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -26,33 +25,20 @@ from unskew.experiments.page.charts import (
     panels,
     table_heatmap,
 )
-from unskew.experiments.page.glossary import beams, tries
-from unskew.experiments.page.results import (
-    LONGEST,
-    Result,
-    Table,
-    cells_not_run,
-    cells_to_run,
-    check_result,
-    duration,
-    is_karel,
-    label,
-)
+from unskew.experiments.page.head import beams, facts, not_full, tries
 from unskew.experiments.page.sentences import NEWLINE, Fact, sentences, why_silent
 from unskew.experiments.page.tables import numbers, tests, trainings
 from unskew.experiments.page.tasks import failure_tasks, problem_tasks
+from unskew.experiments.table import LONGEST, Result, Table, duration
 from unskew.io.files import write_text
 
-FULL = "full"
-LONGEST_NOTE = 1_000  # characters
-WIDE = 14  # characters of a fact; a longer fact gets a row of its own
 FRAMED = "A frame marks a model that is tested on the kind of worlds it was trained on."
 DASHED = "Solid lines are our numbers, dashed lines the paper’s."
 AUDITED = 20_000  # examples of each histogram
 WORLD_VARIABLES = ("wall_ratio", "marker_ratio", "marker_count", "grid_size")
 
 
-def write_page(results: Sequence[Result], path: Path, audited: int = AUDITED) -> Path:
+def write_page(results: Sequence[Mapping[str, Any]], path: Path, audited: int = AUDITED) -> Path:
     """Write the page of results, with runs to step through and histograms; return its path."""
     unified = [calculator_result(result) if "costs" in result else result for result in results]
     tasks = [*failure_tasks(results), problem_tasks()]
@@ -82,19 +68,18 @@ class _Charts:
 
 
 def reproduction_page(
-    results: Sequence[Result],
-    tasks: Sequence[dict[str, Any]] = (),
+    data: Sequence[Mapping[str, Any]],
+    tasks: Sequence[Data] = (),
     comparisons: Sequence[Comparison] = (),
 ) -> str:
-    """Return the page of some experiments' results.
+    """Return the page of some experiments' results (``data``).
 
     ``tasks`` are sets of Karel runs to step through, as ``failure_tasks`` returns them.
     ``comparisons`` are audits before and after, which the page shows as histograms.
     """
-    if not results:
+    if not data:
         raise UnskewError("there are no results to show; run `unskew reproduce` first")
-    for result in results:
-        check_result(result)
+    results = [Result.of(result) for result in data]
     charts = _Charts()
     chart = beside_chart(results)
     beside = charts.add(chart) if chart is not None else None
@@ -104,9 +89,9 @@ def reproduction_page(
     return filled(
         "experiments/page/page.html",
         charts.specs,
-        has_karel=any(map(is_karel, results)),
-        not_full=_not_full(results),
-        facts=_facts(results),
+        has_karel=any(result.is_karel for result in results),
+        not_full=not_full(results),
+        facts=facts(results),
         beams=beams(results),
         tries=tries(results),
         beside=beside,
@@ -116,83 +101,15 @@ def reproduction_page(
     )
 
 
-def _facts(results: Sequence[Result]) -> list[tuple[str, str, bool]]:
-    """Return facts about all experiments, each with its name and whether it is long."""
-    tables = [table for result in results for table in result["tables"]]
-    cells = [cell for table in tables for cell in cells_to_run(table)]
-    run = sum(cell["ours"] is not None for cell in cells)
-    compared = sum(cell["ours"] is not None and cell["paper"] is not None for cell in cells)
-    facts = {
-        "Experiments": str(len(results)),
-        "Numbers": f"{run:,} of {len(cells):,} run, {compared:,} next to a number of the paper",
-        "Time": _time(results),
-        "Hardware": _distinct(results, "hardware"),
-        "Version": _distinct(results, "unskew"),
-        **_code(results),
-    }
-    return [(term, text, len(text) > WIDE) for term, text in facts.items() if text]
-
-
-def _code(results: Sequence[Result]) -> dict[str, str]:
-    """Return the commits that made the results, and the hash of the code if one is unknown."""
-    commits = _distinct(results, "commit")
-    code = {"Commit": re.sub(r"\b([0-9a-f]{10})[0-9a-f]{30}\b", r"\1", commits)}
-    are_known = all(result["provenance"].get("commit") for result in results)
-    if not are_known or "unknown" in commits or "changed" in commits:
-        code["Source"] = _distinct(results, "source_sha256")
-    return code
-
-
-def _time(results: Sequence[Result]) -> str:
-    """Add up the time of all trainings; models that experiments share count once."""
-    trained = {
-        training["hash"]: training
-        for result in results
-        for training in result.get("trainings") or ()
-    }.values()
-    others = (float(result["seconds"]) for result in results if not result.get("trainings"))
-    seconds = sum(float(training["seconds"]) for training in trained) + sum(others)
-    overlap = any(int(training.get("at_once", 1)) > 1 for training in trained)
-    return duration(seconds) + (" in total; some trainings ran at the same time" if overlap else "")
-
-
-def _not_full(results: Sequence[Result]) -> str:
-    """Name the experiments that did not run at full scale, with their scales."""
-    scales = {_title(result): _scale(result) for result in results if _scale(result) != FULL}
-    return ", ".join(f"{title} ({scale})" for title, scale in scales.items())
-
-
-def _distinct(results: Sequence[Result], fact: str) -> str:
-    """List the different values of a fact in the provenance of the results."""
-    texts = (str(result["provenance"].get(fact) or "") for result in results)
-    # An experiment whose models differ in a fact has a list of values already.
-    values = dict.fromkeys(part for text in texts for part in text.split("; ") if part)
-    return "; ".join(words.shown(value, LONGEST) for value in values)
-
-
-def _title(result: Result) -> str:
-    return words.shown(result["title"], LONGEST)
-
-
-def _scale(result: Result) -> str:
-    return words.shown(str(result.get("scale", FULL)), 20)
-
-
-def _experiment(
-    result: Result, tasks: Sequence[dict[str, Any]], charts: _Charts, told: set[Fact]
-) -> Data:
+def _experiment(result: Result, tasks: Sequence[Data], charts: _Charts, told: set[Fact]) -> Data:
     """Return the section of an experiment, and its sentences for the summary."""
-    section = str(result.get("section") or "")
-    of_paper = (
-        f"The paper’s section {words.shown(section, LONGEST)}" if section else "Not in the paper"
-    )
-    question = str(result.get("question") or "")
+    section = f"The paper’s section {result.section}" if result.section else "Not in the paper"
     return {
-        "title": _title(result),
+        "title": result.title,
         "in_short": [_lines(text) for text in sentences(result, told)]
         or [(why_silent(result), [])],
-        "about": f"{of_paper} · {_scale(result)} scale · {duration(result['seconds'])}",
-        "question": words.shown(question, 400) if question else "",
+        "about": f"{section} · {result.scale} scale · {duration(result.seconds)}",
+        "question": result.question,
         "figures": list(_figures(result, charts)),
         "trainings": trainings(result),
         "tests": tests(result),
@@ -209,9 +126,9 @@ def _lines(text: str) -> tuple[str, list[str]]:
     return first, lines
 
 
-def _failures(result: Result, tasks: Sequence[dict[str, Any]]) -> Data:
+def _failures(result: Result, tasks: Sequence[Data]) -> Data:
     """Return how many failures of an experiment the page has, and the name of their first set."""
-    names = {f"{failure['model']} on {failure['test']}" for failure in result.get("failures") or ()}
+    names = {f"{failure['model']} on {failure['test']}" for failure in result.failures}
     groups = [group for group in tasks if group["name"] in names]
     count = sum(len(group["tasks"]) for group in groups)
     return {
@@ -222,7 +139,7 @@ def _failures(result: Result, tasks: Sequence[dict[str, Any]]) -> Data:
 
 def _figures(result: Result, charts: _Charts) -> Iterator[Data]:
     """Yield the tables of a result; the tables of one figure come together."""
-    for figure, group in groupby(result["tables"], lambda table: table.get("figure") or ""):
+    for figure, group in groupby(result.tables, lambda table: table.figure):
         if figure:
             yield _figure(figure, list(group), charts)
         else:
@@ -233,49 +150,30 @@ def _figure(title: str, tables: Sequence[Table], charts: _Charts) -> Data:
     """Return tables that are drawn together, with a panel for each row."""
     colours = len(theme(dark=False)["range"]["category"])
     return {
-        "title": words.shown(title, LONGEST),
-        "tables": [_shown(table, f", {label(table)}") for table in tables],
-        "legend": [(i % colours, label(table)) for i, table in enumerate(tables)],
-        "panels": [
-            (words.shown(row, LONGEST), charts.add(spec)) for row, spec in panels(tables).items()
-        ],
+        "title": title,
+        "tables": [(table, numbers(table)) for table in tables],
+        "legend": [(i % colours, table.name) for i, table in enumerate(tables)],
+        "panels": [(row, charts.add(spec)) for row, spec in panels(tables).items()],
         "caption": "",
         "chart": None,
-        "is_open": False,
     }
 
 
 def _table(table: Table, charts: _Charts) -> Data:
     """Return a table with its chart, if it has numbers to draw."""
     chart, caption = None, ""
-    is_open = table["form"] == "table"
-    if not is_open and any(cell["ours"] is not None for cell in table["cells"]):
-        if table["form"] == "heatmap":
-            chart = charts.add(table_heatmap(table), wide=f"{table['title']}, heatmap")
-            caption = FRAMED if has_own(table) else ""
-        else:
-            chart = charts.add(lines_chart(table))
-            has_paper = any(cell["paper"] is not None for cell in table["cells"])
-            caption = DASHED if has_paper else ""
+    if table.ours and table.form == "heatmap":
+        chart = charts.add(table_heatmap(table), wide=f"{table.title}, heatmap")
+        caption = FRAMED if has_own(table) else ""
+    elif table.ours and table.form == "lines":
+        chart = charts.add(lines_chart(table))
+        caption = DASHED if table.has_paper else ""
     return {
-        "title": words.shown(table["title"], LONGEST),
-        "tables": [_shown(table)],
+        "title": table.title,
+        "tables": [(table, numbers(table))],
         "panels": [],
         "caption": caption,
         "chart": chart,
-        "is_open": is_open,
-    }
-
-
-def _shown(table: Table, which: str = "") -> Data:
-    """Return the numbers and the note of a table, and how many cells were not run."""
-    missing = cells_not_run(table)
-    note = str(table.get("note") or "")
-    return {
-        "not_run": words.some(len(missing), "cell") if missing else "",
-        "note": words.shown(note, LONGEST_NOTE) if note else "",
-        "which": which,
-        "numbers": numbers(table),
     }
 
 
@@ -283,10 +181,11 @@ def _histograms(comparison: Comparison, charts: _Charts) -> Data:
     """Return the histograms of two audits, and sentences about what changed."""
     before = words.shown(comparison.before.label, 40)
     after = words.shown(comparison.after.label, 40)
+    left = words.left(comparison.after.recipe, comparison.variables)
     return {
         "before": before,
         "after": after,
-        "changes": [" ".join(words.changes(comparison)), words.left(comparison)],
+        "changes": [" ".join(words.changes(comparison.variables)), left],
         "variables": [
             _histogram(comparison, name, charts, (before, after)) for name in comparison.variables
         ],
@@ -295,7 +194,7 @@ def _histograms(comparison: Comparison, charts: _Charts) -> Data:
 
 def _histogram(comparison: Comparison, name: str, charts: _Charts, labels: tuple[str, str]) -> Data:
     before, after = comparison.variables[name]
-    row = words.comparison_row(comparison, name)
+    row = words.row(before, after)
     numbers = f"KL {row['KL']} nats, total variation {row['TV']}"
     return {
         "name": words.shown(name, LONGEST),

@@ -1,4 +1,4 @@
-"""The Calculator's model (section 6.1): a character LSTM, a dense network, ten classes."""
+"""The Calculator's model (section 6.1): a character LSTM and a dense layer choose one of ten."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from unskew.models.calculator.recurrence import run_lstms
 
 ALPHABET = "0123456789+-*()"  # token 0 is padding
 TOKENS, ANSWERS = 16, 10
-LONGEST = 65_536  # characters that max_length may allow
+LARGEST_MAX_LENGTH = 65_536  # characters
 
 
 @dataclass(frozen=True)
 class ReaderConfig:
-    """The sizes of the model; ``seeds`` has one entry a member."""
+    """The sizes of the model; ``seeds`` has one entry for each member."""
 
     hidden: int = 128
     max_length: int = 64
     seeds: tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:
-        """Refuse what is no size; a checkpoint may say anything."""
+        """Refuse values that are not sizes; a checkpoint may have any values."""
         check_count("hidden", self.hidden)
         check_count("max_length", self.max_length)
-        check_range("max_length", self.max_length, 1, LONGEST)
+        check_range("max_length", self.max_length, 1, LARGEST_MAX_LENGTH)
         check_count("the number of seeds", len(self.seeds))
         for seed in self.seeds:
             check_whole("seed", seed, 0)
@@ -54,17 +54,20 @@ class ReaderConfig:
 
 
 class Readers(nn.Module):
-    """One LSTM classifier a member, each with weights of its own, computed side by side."""
+    """An LSTM classifier for each member, with its own weights, computed side by side."""
 
     def __init__(self, config: ReaderConfig) -> None:
-        """Draw each member's weights from its own seed, whatever its siblings are."""
+        """Draw each member's weights from its own seed."""
         super().__init__()
         self.config = config
         hidden = config.hidden
         for name, shape in config.shapes().items():
-            drawn = [_uniform(seed, name, shape, hidden) for seed in config.seeds]
-            self.register_parameter(name, nn.Parameter(torch.stack(drawn)))
-        with torch.no_grad():  # gates that start by remembering learn long expressions sooner
+            bound = 1 / math.sqrt(hidden)
+            rngs = [generator(seed, "weights", name) for seed in config.seeds]
+            drawn = np.stack([rng.uniform(-bound, bound, shape) for rng in rngs])
+            value = torch.from_numpy(drawn.astype(np.float32))
+            self.register_parameter(name, nn.Parameter(value))
+        with torch.no_grad():  # first remember: so long expressions are learned sooner
             self.get_parameter("inputs")[..., hidden : 2 * hidden] += 1
 
     @property
@@ -92,8 +95,10 @@ class Readers(nn.Module):
     def losses(self, tokens: Tensor, lengths: Tensor, values: Tensor) -> Tensor:
         """Return the mean cross-entropy of each member, (M,)."""
         logits = self(tokens, lengths)
-        each = nn.functional.cross_entropy(logits.flatten(0, 1), values.flatten(), reduction="none")
-        return each.view(values.shape).mean(dim=1)
+        losses = nn.functional.cross_entropy(
+            logits.flatten(0, 1), values.flatten(), reduction="none"
+        )
+        return losses.view(values.shape).mean(dim=1)
 
     def _bias(self, name: str) -> Tensor:
         return self.get_parameter(name).unsqueeze(1)
@@ -109,10 +114,10 @@ class Expressions:
 
     @classmethod
     def of(cls, batch: Batch, max_length: int) -> Expressions:
-        """Encode a batch; what is malformed, too long or has a wrong value is refused."""
+        """Encode a batch; refuse an expression that is malformed, too long or has a wrong value."""
         if batch.is_plain:
             batch = Batch.from_arrow(batch.to_arrow())
-        known = evaluate(batch)
+        values = evaluate(batch)
         ids = np.zeros(256, dtype=np.uint8)
         ids[list(ALPHABET.encode())] = np.arange(1, len(ALPHABET) + 1)
         tokens, lengths = token_rows(*expressions(batch), ids, max_length)
@@ -122,21 +127,21 @@ class Expressions:
                 f"{max_length}: leave out longer ones, or train with a larger --max-length"
             )
         if VALUE in batch.columns:
-            given = np.asarray(batch.columns[VALUE])
-            wrong = np.flatnonzero(np.asarray(given != known))
+            claimed = np.asarray(batch.columns[VALUE])
+            wrong = np.flatnonzero(np.asarray(claimed != values))
             if len(wrong):
                 row = int(wrong[0])
                 raise UnskewError(
-                    f"row {row} has the value {given[row]!r}, but its expression is {known[row]}; "
-                    f"mend the column {VALUE!r} or leave it out"
+                    f"row {row} has the value {claimed[row]!r}, but its expression is "
+                    f"{values[row]}; mend the column {VALUE!r} or leave it out"
                 )
-        return cls(tokens, lengths, known)
+        return cls(tokens, lengths, values)
 
     def digest(self) -> str:
-        """Name the content in sixteen hexadecimal digits."""
-        made = hashlib.blake2b(self.tokens.tobytes(), digest_size=8)
-        made.update(self.lengths.tobytes())
-        return made.hexdigest()
+        """Return a hash of the content: sixteen hexadecimal digits."""
+        digest = hashlib.blake2b(self.tokens.tobytes(), digest_size=8)
+        digest.update(self.lengths.tobytes())
+        return digest.hexdigest()
 
     def __len__(self) -> int:
         """Return the number of expressions."""
@@ -144,15 +149,9 @@ class Expressions:
 
 
 def joined(sets: Sequence[Expressions]) -> Expressions:
-    """Append sets of expressions to one another."""
+    """Return sets of expressions as one set."""
     return Expressions(
         np.concatenate([data.tokens for data in sets]),
         np.concatenate([data.lengths for data in sets]),
         np.concatenate([data.values for data in sets]),
     )
-
-
-def _uniform(seed: int, name: str, shape: tuple[int, ...], hidden: int) -> Tensor:
-    bound = 1 / math.sqrt(hidden)
-    drawn = generator(seed, "weights", name).uniform(-bound, bound, shape)
-    return torch.from_numpy(drawn.astype(np.float32))

@@ -1,8 +1,8 @@
-"""Many LSTMs of one size, side by side, as one batched matrix product a time step.
+"""Many LSTMs of one size, side by side: each time step is one batched matrix product.
 
-A small LSTM leaves a GPU idle. Members of an ensemble (other seeds, other training sets) have
-their own weights but the same shape, so M of them run as one. The backward pass is written out
-so that the gradient of the recurrent weights is one product over all steps, summed in float32.
+A small LSTM leaves a GPU idle. The members of an ensemble (other seeds, other training sets) have
+their own weights but the same shape, so M of them run as one. The backward pass is written by
+hand, so that one product over all steps gives the gradient of the recurrent weights in float32.
 """
 
 from __future__ import annotations
@@ -16,27 +16,28 @@ from torch import Tensor
 
 
 def run_lstms(gates: Tensor, weights: Tensor, *, fused: bool = False) -> Tensor:
-    """Return the hidden states of every step.
+    """Return the hidden states of every step, (M, T, B, H). States start at zero.
 
-    ``fused`` compiles the element-wise part of a step into one kernel: it pays where one shape
-    runs thousands of times, as in training on a GPU.
-    gates: (M, T, B, 4H), what the inputs contribute, in the order i f g o;
-    weights: (M, H, 4H), the recurrent weights; result: (M, T, B, H). States start at zero.
+    Args:
+        gates: What the inputs add to the gates, in the order i f g o: (M, T, B, 4H).
+        weights: The recurrent weights, (M, H, 4H).
+        fused: Whether to compile the element-wise part of a step into one kernel. This pays if
+            one shape runs thousands of times, as in training on a GPU.
     """
     states: Tensor = _Recurrence.apply(gates, weights, fused)  # type: ignore[no-untyped-call]
     return states
 
 
 class _Recurrence(torch.autograd.Function):
-    # Members come first so that the steps of one member lie together: the products over all
-    # steps at the end then need no copy.
+    # Members come first, so that all steps of a member lie together. Then the products over all
+    # steps need no copy.
     @staticmethod
     def forward(ctx: Any, gates: Tensor, weights: Tensor, fused: bool) -> Tensor:
         members, steps, rows, width = gates.shape
         cell_forward, _ = _cells(fused)
         states = gates.new_zeros(members, steps + 1, rows, width // 4)
         active = torch.empty_like(gates)  # the gates after their non-linearities
-        # One tensor a step: a fused cell may not write into a tensor that it also reads.
+        # Each step has its own tensor: a fused cell may not write into a tensor that it reads.
         cells = [torch.zeros_like(states[:, 0], dtype=torch.float32)]
         for t in range(steps):
             cells.append(torch.empty_like(cells[0]))
@@ -69,17 +70,16 @@ class _Recurrence(torch.autograd.Function):
 
 def lstm_cell(gates: Tensor, recurrent: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
     """Return the new state and the new cell (float32) of one step, for decoding."""
-    i, f, g, o = (gates.float() + recurrent.float()).chunk(4, dim=-1)
-    new = f.sigmoid() * cell + i.sigmoid() * g.tanh()
-    return (o.sigmoid() * new.tanh()).to(gates.dtype), new
+    i, f, g, o = _activated(gates, recurrent)
+    new = f * cell + i * g
+    return (o * new.tanh()).to(gates.dtype), new
 
 
 def forward_cell(
     gates: Tensor, recurrent: Tensor, cell: Tensor, active: Tensor, new_cell: Tensor, state: Tensor
 ) -> None:
-    """One step, written in place: the activated gates, the new cell (float32), the new state."""
-    i, f, g, o = (gates.float() + recurrent.float()).chunk(4, dim=-1)
-    i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+    """Take one step in place: write the activated gates, the new cell (float32), the new state."""
+    i, f, g, o = _activated(gates, recurrent)
     new = f * cell + i * g
     _store(active, i, f, g, o)
     new_cell.copy_(new)
@@ -95,7 +95,7 @@ def backward_cell(
     new: Tensor,
     d_gates: Tensor,
 ) -> None:
-    """One step back, in place: gradients of the gates (not yet activated) and of the old cell."""
+    """Go one step back in place: write the gradients of the input gates and of the old cell."""
     i, f, g, o = active.float().chunk(4, dim=-1)
     d_h = d_hidden.float() + d_state.float()
     squashed = new.tanh()
@@ -110,15 +110,21 @@ def backward_cell(
     d_cell.copy_(d_c * f)
 
 
+def _activated(gates: Tensor, recurrent: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return the four gates after their non-linearities, in float32."""
+    i, f, g, o = (gates.float() + recurrent.float()).chunk(4, dim=-1)
+    return i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+
+
 def _store(gates: Tensor, *pieces: Tensor) -> None:
-    """Write the four gates one beside another, each once."""
+    """Write four gates next to each other, each once."""
     for place, piece in zip(gates.chunk(4, dim=-1), pieces, strict=True):
         place.copy_(piece)
 
 
 @cache
 def _cells(fused: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the two cells, plain or each fused into one kernel."""
+    """Return the two cells, as they are or each fused into one kernel."""
     if not fused:
         return forward_cell, backward_cell
     return torch.compile(forward_cell), torch.compile(backward_cell)

@@ -20,9 +20,10 @@ def accuracies(model: Readers, data: Expressions, rows: int = 512) -> NDArray[np
     device = next(model.parameters()).device
     right = torch.zeros(model.members, device=device)
     for start in range(0, len(data), rows):
-        tokens = torch.from_numpy(data.tokens[start : start + rows]).to(device)
-        lengths = torch.from_numpy(data.lengths[start : start + rows]).to(device)
-        values = torch.from_numpy(data.values[start : start + rows]).to(device)
+        tokens, lengths, values = (
+            torch.from_numpy(array[start : start + rows]).to(device)
+            for array in (data.tokens, data.lengths, data.values)
+        )
         tokens = tokens[:, : int(lengths.max())]
         logits = model(tokens.expand(model.members, -1, -1), lengths.expand(model.members, -1))
         right += (logits.argmax(dim=-1) == values).sum(dim=1)
@@ -39,7 +40,7 @@ class Estimate:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Estimate:
-        """Estimate from independent repetitions; of one alone the interval is unknown."""
+        """Return the estimate from independent repetitions; from one alone the width is unknown."""
         numbers = tuple(float(value) for value in values)
         mean = sum(numbers) / len(numbers)
         if len(numbers) < 2:
@@ -49,7 +50,7 @@ class Estimate:
 
 
 def student_t(freedom: int) -> float:
-    """Return the 97.5 % point of Student's t, by Cornish-Fisher beyond the tabled range."""
+    """Return the 97.5 % point of Student's t; beyond the table, by Cornish-Fisher."""
     table = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
     if freedom <= len(table):
         return table[freedom - 1]

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,12 +16,14 @@ from unskew.core.errors import UnskewError, check_range
 from unskew.core.rng import generator
 from unskew.models.calculator.network import Expressions, ReaderConfig, Readers
 from unskew.models.capture import Job, cuda_graph
-from unskew.models.checkpoint import check_shapes, load_checkpoint, save_checkpoint
-from unskew.models.resume import (
+from unskew.models.checkpoint import (
     begin_moments,
+    check_shapes,
     copy_tensors,
+    load_checkpoint,
+    read_saved,
     restore,
-    steps_taken,
+    save_checkpoint,
     training_tensors,
 )
 from unskew.models.runs import CHECKPOINT, claim, cut_log, log
@@ -54,7 +55,7 @@ class TrainConfig:
     save_every: int = 1000
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be run."""
+        """Refuse values that cannot be trained with."""
         for name in ("steps", "batch", "log_every", "save_every"):
             check_range(name, getattr(self, name), 1)
         check_range("rate", self.rate, 1e-7, 1.0)
@@ -76,26 +77,25 @@ class TrainingData:
         if len(sizes) != 1:
             raise UnskewError(f"training sets have sizes {sorted(sizes)}; make them equal")
         self.size = sizes.pop()
-        self.tokens = torch.stack([torch.from_numpy(data.tokens) for data in sets]).to(device)
-        self.lengths = _stacked([data.lengths.astype(np.int32) for data in sets], device)
-        self.values = _stacked([data.values for data in sets], device)
+        tokens = [data.tokens for data in sets]
+        lengths = [data.lengths.astype(np.int32) for data in sets]
+        values = [data.values for data in sets]
+        self.tokens, self.lengths, self.values = (
+            torch.from_numpy(np.stack(arrays)).to(device) for arrays in (tokens, lengths, values)
+        )
         self._sets = sets
         self.set_of_member = torch.tensor(set_of_member, device=device).unsqueeze(1)
 
     def digest(self) -> str:
-        """Name what is trained on, so that a run never goes on with other data."""
-        names = [data.digest() for data in self._sets]
-        members = self.set_of_member.flatten().tolist()
-        text = json.dumps([names, members])
+        """Return a hash of the data, so that a run is not continued with other data."""
+        digests = [data.digest() for data in self._sets]
+        text = json.dumps([digests, self.set_of_member.flatten().tolist()])
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def batch(self, rows: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Draw rows with replacement for each member: tokens (M, B, T), lengths, values."""
-        members = len(self.set_of_member)
-        index = torch.randint(
-            self.size, (members, rows), generator=generator, device=self.tokens.device
-        )
-        which = self.set_of_member
+        which, device = self.set_of_member, self.tokens.device
+        index = torch.randint(self.size, (len(which), rows), generator=generator, device=device)
         return (
             self.tokens[which, index],
             self.lengths[which, index].long(),
@@ -110,15 +110,13 @@ def train(
     folder: Path | None,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Readers:
-    """Train every member. With a folder, keep checkpoints and metrics there and go on from them."""
+    """Train every member. A folder keeps checkpoints and metrics, and continues from them."""
     model = Readers(reader).to(data.tokens.device)
-    training = _TrainingStep(model, config, data)
+    step = _TrainingStep(model, config, data)
     begin = 0
     if folder is not None:
-        facts = {"reader": asdict(reader), "train": asdict(config), "data": data.digest()}
-        claim(folder, facts)
-        if (folder / CHECKPOINT).is_file():
-            begin = training.restore(folder / CHECKPOINT)
+        claim(folder, {"reader": asdict(reader), "train": asdict(config), "data": data.digest()})
+        begin = step.restore(folder / CHECKPOINT)
         cut_log(folder, begin)
 
     def log_and_report(progress: Progress) -> None:
@@ -129,7 +127,7 @@ def train(
     def save(at: Position) -> None:
         if folder is not None:
             facts = {"step": at.step, "reader": asdict(reader)}
-            save_checkpoint(folder / CHECKPOINT, training.tensors(), facts)
+            save_checkpoint(folder / CHECKPOINT, step.tensors(), facts)
 
     trainer = Trainer(
         device=data.tokens.device,
@@ -139,8 +137,8 @@ def train(
         report_every=Every(config.log_every),
         save_every=Every(config.save_every, SAVE_SECONDS),
         share_done=lambda step, _: step / config.steps,
-        take_step=lambda at: training.run(at.step),
-        loss=lambda: float(training.losses.mean()),
+        take_step=lambda at: step.run(at.step),
+        loss=lambda: float(step.losses.mean()),
         rate=lambda at: config.rate_at(at.step - 1),  # of the last step
         report=log_and_report,
         save=save,
@@ -169,14 +167,15 @@ class _TrainingStep:
         self.losses = torch.zeros(model.members, device=device)
 
     def run(self, step: int) -> None:
-        """Take one step on a fresh batch."""
+        """Take one step on a new batch."""
         batch = self._data.batch(self._config.batch, self._generator)
+        rate = self._config.rate_at(step)
         if not self._on_gpu:
             longest = int(batch[1].max())
-            self._optimizer.param_groups[0]["lr"] = self._config.rate_at(step)
+            self._optimizer.param_groups[0]["lr"] = rate
             self._compute(batch[0][..., :longest], batch[1], batch[2])
             return
-        self._rate.fill_(self._config.rate_at(step))
+        self._rate.fill_(rate)
         if self._captured is None:
             self._captured = self._capture(batch)
         for place, values in zip(self._inputs, batch, strict=True):
@@ -184,6 +183,7 @@ class _TrainingStep:
         self._captured()
 
     def _compute(self, tokens: Tensor, lengths: Tensor, values: Tensor) -> None:
+        """Compute the losses and gradients of a batch, and update the weights."""
         self._optimizer.zero_grad(set_to_none=False)
         losses = self._model.losses(tokens, lengths, values)
         losses.sum().backward()  # type: ignore[no-untyped-call]
@@ -192,7 +192,7 @@ class _TrainingStep:
         self.losses.copy_(losses.detach())
 
     def _capture(self, batch: tuple[Tensor, Tensor, Tensor]) -> Job:
-        """Capture a step; the warm-ups change weights and moments, which are then put back."""
+        """Capture a step. Its warm-ups change weights and moments, so these are put back."""
         tokens, lengths, values = self._inputs = tuple(tensor.clone() for tensor in batch)
         state = training_tensors(self._model, self._optimizer)
         before = {name: tensor.clone() for name, tensor in state.items()}
@@ -206,11 +206,12 @@ class _TrainingStep:
         return state | {"generator": self._generator.get_state()}
 
     def restore(self, path: Path) -> int:
-        """Go on from a checkpoint; return how many steps it contains."""
-        saved, facts = load_checkpoint(path)
+        """Continue from a checkpoint, if there is one; return how many steps it contains."""
+        saved = read_saved(path)
         restore(path, saved, self.tensors())
-        self._generator.set_state(saved["generator"])
-        return steps_taken(path, facts)
+        if saved.tensors is not None:
+            self._generator.set_state(saved.tensors["generator"])
+        return saved.step
 
 
 def load_readers(folder: Path, device: torch.device) -> Readers:
@@ -227,7 +228,7 @@ def load_readers(folder: Path, device: torch.device) -> Readers:
         if name.startswith("model.")
     }
     members = len(reader.seeds)
-    check_shapes(path, weights, {name: (members, *each) for name, each in reader.shapes().items()})
+    check_shapes(path, weights, {name: (members, *s) for name, s in reader.shapes().items()})
     model = Readers(reader)
     model.load_state_dict(weights)
     return model.to(device)
@@ -240,7 +241,3 @@ def _clip_each(parameters: list[torch.nn.Parameter], limit: float) -> None:
     scale = (limit / (squares.sqrt() + 1e-6)).clamp(max=1.0)
     for grad in grads:
         grad.mul_(scale.view(-1, *[1] * (grad.dim() - 1)))
-
-
-def _stacked(arrays: list[Any], device: torch.device) -> Tensor:
-    return torch.from_numpy(np.stack(arrays)).to(device)

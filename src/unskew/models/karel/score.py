@@ -1,16 +1,16 @@
-"""Scoring synthesizers: what share of a dataset's tasks they solve, in all and by variable."""
+"""Scoring synthesizers: the share of a dataset's tasks that they solve, also by variable."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unskew.audits.audit import in_order
+from unskew.audits.records import in_order
 from unskew.balance.codebook import Codebook
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
@@ -21,12 +21,13 @@ from unskew.domains.karel.examples import INPUTS, world_numbers
 from unskew.domains.karel.language.syntax import to_tokens
 from unskew.domains.karel.running.judge import Share
 from unskew.io.lookup import find_variables
-from unskew.models.karel.data.tasks import Tasks
+from unskew.models.karel.data.tasks import Tasks, span
 from unskew.models.karel.decode.solve import SHOWN, solve
 from unskew.models.karel.network.packed import Steps
 from unskew.models.karel.network.synthesizer import Synthesizer
 
-AT_ONCE = 512  # tasks that are decoded before progress is told; scores do not depend on it
+TASKS_PER_REPORT = 512  # tasks decoded between two reports; scores do not depend on the number
+Groups: TypeAlias = list[tuple[Hashable, NDArray[np.int64]]]  # values, and the rows that have them
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,6 @@ def score(
     by: Sequence[str] = (),
     misses: int = 0,
     of: int | None = None,
-    dtype: torch.dtype = torch.float32,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Score:
     """Write programs for the examples of a batch with a model, and return how many are right.
@@ -92,40 +92,39 @@ def score(
             how many tasks are decoded at once.
         advance: called with a number of examples each time that so many are done.
     """
-    seen = shown_pairs(batch, shown)
-    groups = {variable.name: _groups(variable, batch) for variable in variables(batch, by)}
+    counts = shown_pairs(batch, shown)
+    groups = _groups(batch, by)
     pairs = world_numbers(batch, INPUTS)
     solved: dict[str, NDArray[np.bool_]] = {}
-    said: dict[int, str] = {}
-    for rows in _alike(pairs):
-        tasks = Tasks.of(batch.take(rows))
-        found = solve(model, tasks, beam, shown=int(seen[rows[0]]), dtype=dtype)
-        for name, each in found.judged.shares().items():
-            solved.setdefault(name, np.zeros(len(batch), np.bool_))[rows] = each
-        for place in np.flatnonzero(~found.judged.generalizes[:, 0])[:misses].tolist():
-            said[int(rows[place])] = to_tokens(found.programs[place, 0])
+    predicted: dict[int, str] = {}
+    for rows in _rows_alike(pairs):
+        result = solve(model, Tasks.of(batch.take(rows)), beam, shown=int(counts[rows[0]]))
+        for name, flags in result.judged.shares().items():
+            solved.setdefault(name, np.zeros(len(batch), np.bool_))[rows] = flags
+        for place in np.flatnonzero(~result.judged.generalizes[:, 0])[:misses].tolist():
+            predicted[int(rows[place])] = to_tokens(result.programs[place, 0])
         advance(len(rows))
-    right = solved["generalizes"]
-    held_out = pairs - seen
+    generalizes = solved["generalizes"]
+    held_out = pairs - counts
     return Score(
         tasks=len(batch),
         shown=shown or SHOWN,
-        shown_range=(int(seen.min()), int(seen.max())),
+        shown_range=(int(counts.min()), int(counts.max())),
         held_out=(int(held_out.min()), int(held_out.max())),
         beam=beam,
-        shares={name: Share.of(each) for name, each in solved.items()},
+        shares={name: Share.of(flags) for name, flags in solved.items()},
         by={
-            name: [(value, Share.of(right[rows])) for value, rows in each]
-            for name, each in groups.items()
+            name: [(value, Share.of(generalizes[rows])) for value, rows in values]
+            for name, values in groups.items()
         },
-        solved=right,
-        misses={row: said[row] for row in sorted(said)[:misses]},
+        solved=generalizes,
+        misses={row: predicted[row] for row in sorted(predicted)[:misses]},
         of=of,
     )
 
 
 def shown_pairs(batch: Batch, shown: int | None) -> NDArray[np.int64]:
-    """Return how many pairs of each example are shown: so many, or five where there are."""
+    """Return how many pairs of each example are shown; refuse more than an example has."""
     pairs = world_numbers(batch, INPUTS)
     if len(pairs) == 0:
         raise UnskewError("there are no examples to score; give some")
@@ -133,40 +132,33 @@ def shown_pairs(batch: Batch, shown: int | None) -> NDArray[np.int64]:
         return np.minimum(pairs, SHOWN)
     fewest, most = int(pairs.min()), int(pairs.max())
     if not 1 <= shown <= fewest:
-        step = f"show {_range(1, fewest)}" + (", or leave it out" if fewest < most else "")
-        raise UnskewError(f"shown is {shown}; examples have {_range(fewest, most)} pairs: {step}")
+        step = f"show {span(1, fewest)}" + (", or leave it out" if fewest < most else "")
+        raise UnskewError(f"shown is {shown}; examples have {span(fewest, most)} pairs: {step}")
     return np.full(len(pairs), shown)
 
 
-def variables(batch: Batch, names: Sequence[str]) -> list[SalientVariable]:
-    """Return the variables that scores are told by: Karel's, columns, functions of one's own."""
-    return find_variables(names, DOMAIN, list(batch.columns))
-
-
 def check_scored(batch: Batch, shown: int | None, by: Sequence[str]) -> None:
-    """Refuse what cannot be scored so, before anything is decoded."""
+    """Refuse arguments that ``score`` would refuse, before anything is decoded."""
     shown_pairs(batch, shown)
-    for variable in variables(batch, by):
-        _groups(variable, batch)
+    _groups(batch, by)
 
 
-def _alike(pairs: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield rows that have as many pairs, some at a time."""
+def _rows_alike(pairs: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield rows with the same number of pairs, some at a time."""
     for number in np.unique(pairs):
         rows = np.flatnonzero(pairs == number)
-        for start in range(0, len(rows), AT_ONCE):
-            yield rows[start : start + AT_ONCE]
+        for start in range(0, len(rows), TASKS_PER_REPORT):
+            yield rows[start : start + TASKS_PER_REPORT]
 
 
 @torch.no_grad()
 def mean_loss(model: Synthesizer, tasks: Tasks, *, shown: int = SHOWN) -> float:
-    """Return the negative log-likelihood of a token of the programs, in nats, pairs being shown."""
+    """Return the negative log-likelihood of a token of the programs, in nats."""
     device = next(model.parameters()).device
     lengths = tasks.lengths()
     order = lengths.argsort(descending=True, stable=True)
     total = 0.0
-    for start in range(0, len(order), AT_ONCE):
-        part = order[start : start + AT_ONCE]
+    for part in torch.split(order, TASKS_PER_REPORT):
         steps = Steps.of(lengths[part].tolist(), device)
         worlds = tasks.worlds[part, :shown].to(device)
         programs = tasks.programs[part].to(device)
@@ -174,16 +166,21 @@ def mean_loss(model: Synthesizer, tasks: Tasks, *, shown: int = SHOWN) -> float:
     return total / int(lengths.sum())
 
 
-def _groups(variable: SalientVariable, batch: Batch) -> list[tuple[Hashable, NDArray[np.int64]]]:
-    """Return the values of a variable in their order, each with the rows that have it."""
-    seen = Codebook(replace(variable, support=None))  # of a declared value none may be there
-    codes = seen.measure(batch)
-    places = {value: code for code, value in enumerate(seen.values)}
-    return [(value, np.flatnonzero(codes == places[value])) for value in in_order(seen.values)]
+def _groups(batch: Batch, by: Sequence[str]) -> dict[str, Groups]:
+    """Return the values of each variable in their order, with the rows that have each value.
+
+    ``by`` names Karel's variables, columns of the batch, or functions of the user.
+    """
+    variables = find_variables(by, DOMAIN, list(batch.columns))
+    return {variable.name: _rows_by_value(variable, batch) for variable in variables}
 
 
-def _range(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low} to {high}"
+def _rows_by_value(variable: SalientVariable, batch: Batch) -> Groups:
+    codebook = Codebook(replace(variable, support=None))  # no row may have a declared value
+    codes = codebook.measure(batch)
+    numbers = {value: code for code, value in enumerate(codebook.values)}
+    values = in_order(codebook.values)
+    return [(value, np.flatnonzero(codes == numbers[value])) for value in values]
 
 
 def _numbers(share: Share) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How many processes train at once in a folder: it is why a model took as long as it did."""
+"""How many processes train at once in a folder, which decides how long a model takes."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from unskew.io.files import plain_errors
+from unskew.io.location import plain_errors
 
 
 @contextmanager
 def counted(folder: Path) -> Iterator[Callable[[], int]]:
-    """Be one of those that are counted; give the function that counts them, this one too."""
-    mine = folder / str(os.getpid())
+    """Register this process; yield the function that counts the registered processes."""
+    own_file = folder / str(os.getpid())
     with plain_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        mine.touch()
+        own_file.touch()
     try:
         yield lambda: sum(_runs(path.name) for path in folder.iterdir())
     finally:
-        mine.unlink(missing_ok=True)
+        own_file.unlink(missing_ok=True)
 
 
 def _runs(process: str) -> bool:
-    """Whether a process of this machine is there; one that was killed left its file behind."""
+    """Return whether a process of this machine runs; a killed one has left its file behind."""
     try:
         os.kill(int(process), 0)
     except (ValueError, ProcessLookupError):
         return False
-    except PermissionError:  # another user's
+    except PermissionError:  # it is another user's
         return True
     return True

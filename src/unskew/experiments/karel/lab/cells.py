@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from unskew.experiments.karel.lab.lab import Exam
 
 GENERALIZES = "generalizes"
-FIRST_CONSISTENT = f"{GENERALIZES}, first consistent"
+ANY, FIRST_CONSISTENT = f"{GENERALIZES}, any", f"{GENERALIZES}, first consistent"
 
 
 @dataclass(frozen=True)
@@ -42,26 +42,34 @@ class TablePlan:
     paper_of: int = 0  # of how many tasks the paper counts, if its tasks are others
 
 
-def grid(
-    models: Iterable[str],
-    exams: Mapping[str, Exam],
-    paper: Mapping[str, Mapping[str, float]] | None = None,
-) -> tuple[CellPlan, ...]:
-    """Return a cell for each model (a row) and each exam (a column, by the title of the exam).
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: what its cells have in common, and the paper's numbers.
 
-    ``paper`` has the paper's numbers by kind of model and column. The kind of a model is its name
-    up to a comma: ``baseline, whole`` and ``baseline, passes`` are both the paper's baseline.
+    ``paper`` has a number for a model or for a kind of models. The kind of a model is its name up
+    to a comma: ``baseline, whole`` and ``baseline, passes`` are both the paper's baseline.
     """
+
+    exam: Exam
+    by: tuple[str, Any] | None = None
+    solved: str = GENERALIZES
+    paper: Mapping[str, float] = field(default_factory=dict)
+
+    def cell(self, row: str, column: str, model: str) -> CellPlan:
+        """Return the cell of a model in this column."""
+        kind = model.partition(",")[0]
+        paper = self.paper.get(model, self.paper.get(kind))
+        return CellPlan(row, column, model, self.exam, paper, self.by, self.solved)
+
+
+def grid(models: Iterable[str], columns: Mapping[str, Column]) -> tuple[CellPlan, ...]:
+    """Return a cell for each model and each column; ``models`` may have a title for each model."""
+    titles = models if isinstance(models, Mapping) else {model: model for model in models}
     return tuple(
-        CellPlan(model, column, model, exam, (paper or {}).get(kind(model), {}).get(column))
-        for model in models
-        for column, exam in exams.items()
+        column.cell(row, title, model)
+        for model, row in titles.items()
+        for title, column in columns.items()
     )
-
-
-def kind(model: str) -> str:
-    """Return the kind of a model: its name up to a comma."""
-    return model.partition(",")[0]
 
 
 def exams_by_model(tables: Iterable[TablePlan]) -> dict[str, list[Exam]]:

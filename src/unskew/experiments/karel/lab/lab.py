@@ -34,8 +34,7 @@ from unskew.models.karel.data.examples import read_examples
 from unskew.models.karel.data.tasks import Tasks, joined
 from unskew.models.karel.network.synthesizer import Synthesizer
 from unskew.models.karel.score import mean_loss, score
-from unskew.models.karel.train.batches import endless, fixed
-from unskew.models.karel.train.run import MODEL, load_synthesizer, train
+from unskew.models.karel.train.run import MODEL, endless, fixed, load_synthesizer, train
 from unskew.models.ranks import ALONE
 from unskew.models.runs import METRICS
 from unskew.models.training import Progress

@@ -1,30 +1,25 @@
-"""Several models at a time, each trained and scored by a process of its own (``lane``).
+"""Several models at a time, each trained and scored by a worker process (``lane``).
 
-One training does not fill a large GPU: its small LSTM steps leave room for another's
-convolutions. What the processes leave in the folder is all that matters: whoever asks the lab
-afterwards finds it there.
+One training does not fill a large GPU: its small LSTM steps leave room for the convolutions of
+another training. The workers leave their results in the folder of the lab.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import queue
 import shutil
 import signal
 import subprocess
 import threading
-import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from unskew.core.errors import UnskewError
-from unskew.core.processes import PYTHON
+from unskew.core.crew import Crew
 from unskew.experiments.karel.lab.lab import Exam, Lab
 from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.trainings import Training
@@ -33,8 +28,8 @@ from unskew.io.files import remove_left
 from unskew.models.ranks import ALONE
 from unskew.models.training import Progress
 
-LANE = ("-m", "unskew.experiments.karel.lab.lane")
-SECONDS_TO_SAVE = 60.0  # that a process has to save its step when it is to end
+LANE = "unskew.experiments.karel.lab.lane"
+SECONDS_TO_SAVE = 60.0  # that a worker has to save its step when it is told to stop
 MPS = "nvidia-cuda-mps-control"  # lets processes compute on one GPU at the same time
 MPS_PLACE = "CUDA_MPS_PIPE_DIRECTORY"
 MPS_DEFAULT = Path("/tmp/nvidia-mps/control")  # noqa: S108 - where one that runs already listens
@@ -42,19 +37,19 @@ MPS_DEFAULT = Path("/tmp/nvidia-mps/control")  # noqa: S108 - where one that run
 
 @dataclass(frozen=True)
 class Job:
-    """A model that is not there yet, or not scored on all that is asked for."""
+    """A model that must be trained, or scored on some exams."""
 
     training: Training
     exams: tuple[Exam, ...]
 
     @property
     def name(self) -> str:
-        """Its name, and which seed."""
+        """The name of the model, and its seed."""
         return f"{self.training.name}:{self.training.seed}"
 
     @property
     def question(self) -> dict[str, Any]:
-        """The same as a process is asked for it."""
+        """The question for a worker, as plain data."""
         exams = [exam.key for exam in self.exams]
         return {"model": self.training.name, "seed": self.training.seed, "exams": exams}
 
@@ -62,14 +57,14 @@ class Job:
 def jobs_of(
     experiments: Iterable[Experiment], lab: Lab, only: Sequence[str] | None = None
 ) -> list[Job]:
-    """Return what is still to be done, each model once, whichever experiments ask for it."""
+    """Return the jobs that are left, one for each model, however many experiments ask for it."""
     asked: dict[str, tuple[Training, dict[Exam, None]]] = {}
     for experiment in experiments:
-        for each, exams in experiment.wanted(lab.scale, only):
-            known = lab.known(each).get("scores", {})
-            missing = dict.fromkeys(exam for exam in exams if exam.key not in known)
-            asked.setdefault(each.hash, (each, {}))[1].update(missing)
-    return [Job(each, tuple(exams)) for each, exams in asked.values() if exams]
+        for training, exams in experiment.wanted(lab.scale, only):
+            scores = lab.known(training).get("scores", {})
+            missing = dict.fromkeys(exam for exam in exams if exam.key not in scores)
+            asked.setdefault(training.hash, (training, {}))[1].update(missing)
+    return [Job(training, tuple(exams)) for training, exams in asked.values() if exams]
 
 
 def run_lanes(
@@ -78,22 +73,37 @@ def run_lanes(
     at_once: int,
     say_of: Callable[[str], Say] = lambda _: Say(),
 ) -> None:
-    """Do all jobs, so many at a time; ``say_of`` gives what is told how one goes, by its name."""
+    """Do all jobs, ``at_once`` of them at a time; ``say_of`` gives the Say of a job by its name.
+
+    The first job that cannot be done ends all. At a stop, trainings save their steps.
+    """
     cores = max(1, (os.cpu_count() or 1) // at_once)
     task = {"scale": lab.name, "work": str(lab.work), "cores": cores}
+    says = {job.name: say_of(job.name) for job in jobs}
     with _ends_as_ctrl_c(), _shared_gpu() as environment:
-        crew = _Crew(task, {**environment, "OMP_NUM_THREADS": str(cores)}, say_of)
+        crew = Crew(
+            LANE,
+            task,
+            min(at_once, len(jobs)),
+            environment={**environment, "OMP_NUM_THREADS": str(cores)},
+            fewer="a lower --at-once",
+            clean=partial(remove_left, lab.work),
+        )
         try:
-            crew.run(deque(jobs), at_once)
+            for name, message in crew.do({job.name: job.question for job in jobs}):
+                if "stage" in message:
+                    says[name].stage(message["stage"])
+                elif "step" in message:
+                    says[name].step(Progress(**message["step"]))
         finally:
-            crew.close()
+            crew.close(SECONDS_TO_SAVE)
 
 
 @contextmanager
 def _ends_as_ctrl_c() -> Iterator[None]:
-    """Take what schedulers and closing terminals send for a Ctrl-C, so that all is saved."""
+    """Treat what schedulers and closing terminals send like a Ctrl-C, so that all is saved."""
     kinds = (signal.SIGTERM, signal.SIGHUP)
-    if threading.current_thread() is not threading.main_thread():  # which alone hears them
+    if threading.current_thread() is not threading.main_thread():  # no other thread gets signals
         yield
         return
     before = {
@@ -106,108 +116,12 @@ def _ends_as_ctrl_c() -> Iterator[None]:
             signal.signal(kind, handler)
 
 
-class _Crew:
-    """The processes, what each is at, and what they say."""
-
-    def __init__(
-        self,
-        task: Mapping[str, Any],
-        environment: Mapping[str, str],
-        say_of: Callable[[str], Say],
-    ) -> None:
-        self._task, self._environment, self._say_of = task, environment, say_of
-        self._lanes: list[subprocess.Popen[str]] = []
-        self._said: queue.SimpleQueue[tuple[int, dict[str, Any]]] = queue.SimpleQueue()
-
-    def run(self, jobs: deque[Job], at_once: int) -> None:
-        """Hand out jobs until all are done; the first that cannot be done ends all."""
-        busy: dict[int, tuple[str, Say]] = {}
-
-        def hand(number: int) -> None:
-            job = jobs.popleft()
-            busy[number] = job.name, self._say_of(job.name)
-            self._tell(number, job.question)
-
-        for number in range(min(at_once, len(jobs))):
-            self._employ(number)
-            hand(number)
-        while busy:
-            number, said = self._said.get()
-            name, say = busy.get(number, ("", Say()))
-            if "stage" in said:
-                say.stage(said["stage"])
-            elif "step" in said:
-                say.step(Progress(**said["step"]))
-            elif "done" in said:
-                del busy[number]
-                if jobs:
-                    hand(number)
-            elif name:  # of one that had nothing more to do it is only the end
-                raise UnskewError(said.get("error") or self._died(number, name))
-
-    def _employ(self, number: int) -> None:
-        lane = subprocess.Popen(  # noqa: S603 - this very Python, and a module of ours
-            [*PYTHON, *LANE],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            env={**os.environ, **self._environment, "PYTHONUTF8": "1"},
-            start_new_session=True,  # an interrupt from the keyboard is not for it
-        )
-        self._lanes.append(lane)
-        threading.Thread(target=self._listen, args=(number, lane), daemon=True).start()
-        self._tell(number, self._task)
-
-    def _tell(self, number: int, facts: Mapping[str, Any]) -> None:
-        pipe = self._lanes[number].stdin
-        if pipe is not None:
-            with suppress(OSError):  # it is gone, and its last words say so
-                pipe.write(json.dumps(facts) + "\n")
-                pipe.flush()
-
-    def _listen(self, number: int, lane: subprocess.Popen[str]) -> None:
-        """Pass on what a process says; nothing at all when it has ended."""
-        with suppress(ValueError):
-            for line in lane.stdout or ():
-                self._said.put((number, json.loads(line)))
-        self._said.put((number, {}))
-
-    def _died(self, number: int, name: str) -> str:
-        code = self._lanes[number].wait()
-        return (
-            f"the process that trained {name} ended with code {code}; run the same command "
-            "again, with a lower --at-once if memory is short"
-        )
-
-    def close(self) -> None:
-        """Ask all to save what they are at and to end; one that takes too long is killed.
-
-        All are killed if there is an interrupt meanwhile. What a killed one was writing is removed.
-        """
-        until = time.monotonic() + SECONDS_TO_SAVE
-        try:
-            for lane in self._lanes:
-                lane.terminate()
-            for lane in self._lanes:
-                with suppress(subprocess.TimeoutExpired):
-                    lane.wait(max(0.0, until - time.monotonic()))
-        finally:
-            for lane in self._lanes:
-                lane.kill()
-                lane.wait()
-                for pipe in (lane.stdin, lane.stdout):
-                    if pipe is not None:
-                        with suppress(OSError):
-                            pipe.close()
-            remove_left(Path(self._task["work"]), {lane.pid for lane in self._lanes})
-
-
 @contextmanager
 def _shared_gpu() -> Iterator[dict[str, str]]:
     """Let processes compute on a GPU at the same time; without MPS they take turns.
 
-    Gives what their environment needs. A daemon that runs already is left as it is.
+    This yields the variables that their environment needs. It leaves a daemon that already runs
+    as it is.
     """
     control = shutil.which(MPS)
     running = MPS_PLACE in os.environ or MPS_DEFAULT.exists()
@@ -226,7 +140,7 @@ def _shared_gpu() -> Iterator[dict[str, str]]:
 
 
 def _ran(command: list[str], places: Mapping[str, str], text: str = "") -> bool:
-    """Run a command with something to read; whether it ended well."""
+    """Run a command that reads a text; return whether it succeeded."""
     ended = subprocess.run(  # noqa: S603 - what was found on the path, and goes to no shell
         command,
         check=False,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any, TypeAlias
 
 from unskew.domains.karel.running.judge import Share, wilson
 from unskew.experiments.karel.lab.cells import GENERALIZES, CellPlan, TablePlan, exams_by_model
 from unskew.experiments.karel.lab.test_sets import repeats
-from unskew.experiments.terminal import NATS
+from unskew.experiments.table import NATS, Ours
 from unskew.models.calculator.score import Estimate
 
 Entries: TypeAlias = dict[str, list[dict[str, Any]]]  # the entries of each model, seed by seed
@@ -68,14 +69,8 @@ def _solved(
         for score in scores
         if is_whole and score.get("common", {}).get("n")
     ]
-    return {
-        "mean": mean,
-        "low": low,
-        "high": high,
-        "values": values,
-        "tasks": shares[0].n,
-        "common": sum(common) / len(common) if common else None,
-    }
+    of_common = sum(common) / len(common) if common else None
+    return asdict(Ours(mean, low, high, values, shares[0].n, of_common))
 
 
 def _loss(scores: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -83,15 +78,10 @@ def _loss(scores: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     if not scores:
         return None
     seeds = Estimate.of([score["loss"] for score in scores])
-    several = len(scores) > 1
-    return {
-        "mean": seeds.mean,
-        "low": max(0.0, seeds.mean - seeds.half_width) if several else None,
-        "high": seeds.mean + seeds.half_width if several else None,
-        "values": list(seeds.values),
-        "tasks": scores[0]["tasks"],
-        "common": None,
-    }
+    low = high = None
+    if len(scores) > 1:
+        low, high = max(0.0, seeds.mean - seeds.half_width), seeds.mean + seeds.half_width
+    return asdict(Ours(seeds.mean, low, high, list(seeds.values), scores[0]["tasks"]))
 
 
 def wider_interval(
@@ -158,24 +148,29 @@ def failures(
     models: Iterable[str], tables: Iterable[TablePlan], entries: Entries
 ) -> Iterator[dict[str, Any]]:
     """Yield the tasks that the first seed of a model does not solve, and what it wrote there."""
-    exams = exams_by_model(tables)
+    first = {model: of_model[:1] for model, of_model in entries.items()}
+    scores = list(_scores(tables, first))
     for model in models:
-        for entry in entries.get(model, [])[:1]:
-            for exam in exams.get(model, []):
-                if exam.shown is None and exam.key in entry["scores"]:
-                    for miss in entry["scores"][exam.key]["misses"]:
-                        yield {"model": model, "test": f"karel/{exam.test}", **miss}
+        for name, test, score in scores:
+            if name == model:
+                for miss in score["misses"]:
+                    yield {"model": model, "test": test, **miss}
 
 
 def tests(tables: Iterable[TablePlan], entries: Entries) -> dict[str, dict[str, int]]:
     """Return for each test set its tasks, the programs that it leaves out, and the beam."""
-    facts = {}
+    return {
+        test: {fact: score[fact] for fact in ("tasks", "dropped", "beam")}
+        for _, test, score in _scores(tables, entries)
+    }
+
+
+def _scores(
+    tables: Iterable[TablePlan], entries: Entries
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield each model, test set and score of which the model saw all pairs."""
     for model, exams in exams_by_model(tables).items():
         for entry in entries.get(model, []):
             for exam in exams:
                 if exam.shown is None and exam.key in entry["scores"]:
-                    score = entry["scores"][exam.key]
-                    facts[f"karel/{exam.test}"] = {
-                        name: score[name] for name in ("tasks", "dropped", "beam")
-                    }
-    return facts
+                    yield model, f"karel/{exam.test}", entry["scores"][exam.key]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from unskew.core.errors import unknown
@@ -143,28 +143,19 @@ def _streamed(
     return make
 
 
-def _whole(*names: str, shown: tuple[int, int] = (5, 5)) -> Make:
-    """Train on fixed sets; the first is as large as the original training set."""
+def _passes(*names: str, whole: bool = False, shown: tuple[int, int] = (5, 5)) -> Make:
+    """Train on fixed sets; the others are in the paper's proportion to the first.
+
+    If ``whole``, the first set is as large as the original training set.
+    """
 
     def make(scale: Scale, seed: int) -> Training:
-        return _fixed(_sets(names, scale.whole), scale.whole_steps, shown, scale, seed)
+        rows, steps = (scale.whole, scale.whole_steps) if whole else (scale.passed, scale.short)
+        first = RECIPES[names[0]].n
+        sets = tuple(_first(name, RECIPES[name].n * rows // first) for name in names)
+        return _fixed(sets, steps, shown, scale, seed)
 
     return make
-
-
-def _passed(*names: str, shown: tuple[int, int] = (5, 5)) -> Make:
-    """Train on smaller fixed sets; the first has ``passed`` examples."""
-
-    def make(scale: Scale, seed: int) -> Training:
-        return _fixed(_sets(names, scale.passed), scale.short, shown, scale, seed)
-
-    return make
-
-
-def _sets(names: Sequence[str], rows: int) -> tuple[Recipe, ...]:
-    """Return the first set with so many rows, and the others in the paper's proportion to it."""
-    whole = RECIPES[names[0]].n
-    return tuple(_first(name, RECIPES[name].n * rows // whole) for name in names)
 
 
 def _sized(kind: str, size: str, scale: Scale, seed: int) -> Training:
@@ -230,15 +221,15 @@ TRAININGS: dict[str, Make] = {
     "baseline": _streamed(MSR),
     "baseline, twice as long": _streamed(MSR, length=lambda scale: 2 * scale.steps),
     "baseline, 1 to 5 pairs": _streamed(MSR, shown=(1, 5)),
-    "baseline, whole": _whole("msr-train"),
-    "baseline, passes": _passed("msr-train"),
+    "baseline, whole": _passes("msr-train", whole=True),
+    "baseline, passes": _passes("msr-train"),
     "uniform": _streamed(UNIFORM, shown=(1, 5)),  # section 5.1 shows 1 to 5 pairs
     "uniform, 5 pairs": _streamed(UNIFORM),
-    "uniform, whole": _whole("uniform-train", shown=(1, 5)),
-    "uniform, passes": _passed("uniform-train", shown=(1, 5)),
+    "uniform, whole": _passes("uniform-train", whole=True, shown=(1, 5)),
+    "uniform, passes": _passes("uniform-train", shown=(1, 5)),
     "augmented": _streamed(MSR, ACTIONS, shares=AUGMENTED),
-    "augmented, whole": _whole("msr-train", "actions-train"),
-    "augmented, passes": _passed("msr-train", "actions-train"),
+    "augmented, whole": _passes("msr-train", "actions-train", whole=True),
+    "augmented, passes": _passes("msr-train", "actions-train"),
     "beyond": _streamed(
         replace(UNIFORM, homogenize=("inside",), epsilon=0.02),  # which constructs in which
         replace(UNIFORM, homogenize=("size",)),

@@ -1,36 +1,25 @@
-"""An endless stream of Karel tasks, made by processes beside the one that trains, or by itself.
+"""An endless stream of Karel tasks, made by worker processes beside the training.
 
-Each process makes every so many-th block of the stream (``streaming``), and the blocks are taken
-in their order, so what comes does not depend on how many processes there are or which is faster.
+Each worker makes every n-th block of the stream, where n is the number of workers. The blocks are
+taken in their order. So the tasks do not depend on the number of workers or on their speed.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import queue
-import subprocess
-import threading
-from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import cycle
-from types import TracebackType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unskew.core.crew import CLOSED, Crew
 from unskew.core.errors import UnskewError, check_whole
-from unskew.core.processes import PYTHON, kill
 from unskew.core.recipe import Recipe
 from unskew.datasets.stream import IN_VAIN, Stream, pilot_of
-from unskew.models.karel.data.feeder import arrays, receive
+from unskew.models.karel.data.feeder import Arrays, arrays
 
-AHEAD = 4  # blocks that each process may be ahead
-WAIT = 0.02  # seconds between looks at a thread that is to end
-CLOSED = "the stream is closed"
-Arrays = tuple[NDArray[np.uint8], NDArray[np.uint8]]  # programs (n, width), worlds (n, k, 2, 260)
+FEEDER = "unskew.models.karel.data.feeder"
+AHEAD = 6  # blocks that each worker may be ahead
+ONE_THREAD = {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # the workers share the machine
 
 
 @dataclass(frozen=True)
@@ -45,7 +34,7 @@ START = Place()
 
 
 class Feed:
-    """Tasks of a recipe, for ever; ``take`` returns the next so many."""
+    """The tasks of a recipe, without end; ``take`` returns the next n."""
 
     def __init__(
         self,
@@ -56,55 +45,41 @@ class Feed:
         stride: int = 1,
         pilot: int | None = None,
     ) -> None:
-        """Start the processes; they begin at ``place`` and take every ``stride``-th block.
+        """Start the workers; they begin at ``place`` and make every ``stride``-th block.
 
-        Of no workers there are no processes: whoever takes tasks makes them. ``pilot`` is how many
-        examples decide what homogenizing keeps, where it is not as many as a stream has.
+        With ``workers=0``, blocks are made in this process. ``pilot`` is how many examples decide
+        what homogenizing keeps; None means as many as for any stream.
         """
-        check_whole("workers", workers, 0, "give 0 for no processes")
-        whole = Stream(
-            recipe, pilot=pilot_of(recipe, pilot) if pilot and recipe.homogenize else None
-        )
+        check_whole("workers", workers, 0, "give 0 to make the tasks in this process")
+        pilot_sample = pilot_of(recipe, pilot) if pilot and recipe.homogenize else None
+        self._stream = Stream(recipe, pilot=pilot_sample)
         if workers:
-            # What cannot be run is refused here, not in a process; and what draws is compiled
-            # once, not by each of them at the same time.
-            whole.block(place.block)
-        self._whole, self._number = whole, place.block  # of who has no workers
-        self.place, self._stride, self._open = place, stride, True
-        self._crew: list[subprocess.Popen[bytes]] = []
-        self._queues: list[queue.Queue[Arrays | str]] = []
-        self._readers: list[threading.Thread] = []
+            # A recipe that cannot be run is refused here and not in a worker. Kernels are compiled
+            # here once, and not by all workers at the same time.
+            self._stream.block(place.block)
+        self.place, self._stride, self._is_open = place, stride, True
+        self._asked = place.block  # the next block to ask for
+        self._made: dict[int, Arrays] = {}
+        self._rest: Arrays | None = None  # of the block at ``place``
+        self._workers, self._turns = workers, cycle(range(workers))
+        task = {"recipe": recipe.to_dict(), "pilot": self._stream.pilot}
+        self._crew = Crew(FEEDER, task, workers, environment=ONE_THREAD)
         try:
-            for i in range(workers):
-                self._employ(recipe, whole.pilot, place.block + i * stride, workers * stride)
-        except BaseException:  # also Ctrl-C: nobody else can close what was not made
+            for _ in range(AHEAD * workers):
+                self._ask()
+        except BaseException:  # also Ctrl-C: nobody else can close a feed that does not exist yet
             self.close()
             raise
-        self._turns = cycle(self._queues)
-        self._blocks = iter(self._next, None)
-        self._rest: Arrays | None = None
-
-    def _employ(
-        self, recipe: Recipe, pilot: Mapping[str, Any] | None, block: int, parts: int
-    ) -> None:
-        """Start a process, and a thread that reads what it makes."""
-        ready: queue.Queue[Arrays | str] = queue.Queue(AHEAD)
-        process = _start(recipe, pilot, block, parts)
-        self._crew.append(process)
-        reader = threading.Thread(target=self._read, args=(process, ready), daemon=True)
-        reader.start()
-        self._queues.append(ready)
-        self._readers.append(reader)
 
     def take(self, n: int) -> Arrays:
-        """Return the next n tasks, programs padded to the longest of them."""
+        """Return the next n tasks, with programs padded to the longest of them."""
         programs, worlds, have = [], [], 0
         block, row = self.place.block, self.place.row
         in_vain = 0
         while have < n:
             if self._rest is None:
-                self._rest = next(self._blocks)
-            if len(self._rest[0]) == 0:  # of a homogenized block nothing may be kept
+                self._rest = self._block(block)
+            if len(self._rest[0]) == 0:  # homogenizing may keep nothing of a block
                 block, self._rest, in_vain = block + self._stride, None, in_vain + 1
                 if in_vain == IN_VAIN:
                     raise UnskewError(f"nothing kept in {in_vain:,} blocks; raise epsilon")
@@ -122,90 +97,24 @@ class Feed:
         return np.concatenate(wide), np.concatenate(worlds)
 
     def close(self) -> None:
-        """Stop the processes, and the threads that wait for them or for a place in a queue."""
-        self._open = False
-        for process in self._crew:
-            kill(process)
-            process.wait()
-        for reader, ready in zip(self._readers, self._queues, strict=True):
-            ended(reader, ready)
-            ready.put(CLOSED)  # for who waits for it, or asks for more
-        for process in self._crew:
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    with suppress(OSError):
-                        pipe.close()
+        """Stop the workers. Whoever waits for tasks then hears that they are closed."""
+        self._is_open = False
+        self._crew.close()
 
-    def __enter__(self) -> Feed:
-        """Use it in a with-statement, so that no process is left behind."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stop the processes, whatever happened."""
-        self.close()
-
-    def _next(self) -> Arrays:
-        """Return the next block: the processes take turns."""
-        if not self._queues:
-            return self._make()
-        ready = next(self._turns)
-        found = ready.get()
-        if isinstance(found, str):
-            ready.put(found)  # it is so for ever
-            raise UnskewError(found)
-        return found
-
-    def _make(self) -> Arrays:
-        """Make the next block here."""
-        if not self._open:
+    def _block(self, number: int) -> Arrays:
+        """Return the tasks of a block; blocks are wanted in their order."""
+        if not self._is_open:
             raise UnskewError(CLOSED)
-        programs, inputs, outputs = arrays(self._whole.block(self._number))
-        self._number += self._stride
-        return programs, np.stack([inputs, outputs], axis=2)
+        if not self._workers:
+            return arrays(self._stream.block(number))
+        while number not in self._made:
+            _, _, message = self._crew.answer()
+            programs, worlds = message["arrays"]
+            self._made[message["done"]] = programs, worlds
+        self._ask()
+        return self._made.pop(number)
 
-    def _read(self, process: subprocess.Popen[bytes], ready: queue.Queue[Arrays | str]) -> None:
-        """Hand over what one process makes until it ends, which it never should."""
-        pipe = process.stdout
-        error = "a process that makes examples ended; run the same command again"
-        try:
-            while self._open and pipe is not None and (found := receive(pipe)) is not None:
-                ready.put(found)
-        except UnskewError as said:
-            error = str(said)
-        except Exception as said:  # who takes waits for this thread: it must hear of anything
-            error = f"{error} ({type(said).__name__})"
-        if self._open:
-            ready.put(error)
-
-
-def ended(thread: threading.Thread, ready: queue.Queue[Any]) -> None:
-    """Empty a queue until the thread that fills it has ended, which may wait for a place in it."""
-    while thread.is_alive() or not ready.empty():
-        with suppress(queue.Empty):
-            ready.get_nowait()
-        thread.join(WAIT)
-
-
-def _start(
-    recipe: Recipe, pilot: Mapping[str, Any] | None, block: int, parts: int
-) -> subprocess.Popen[bytes]:
-    """Start a process that makes every so many-th block from the given one on."""
-    # One thread each: they share the machine.
-    environment = {**os.environ, "NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    process = subprocess.Popen(  # noqa: S603 - this very Python, and a module of ours
-        [*PYTHON, "-m", "unskew.models.karel.data.feeder"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=environment,
-        start_new_session=True,  # an interrupt from the keyboard is not for it
-    )
-    task = {"recipe": recipe.to_dict(), "pilot": pilot, "block": block, "parts": parts}
-    if process.stdin is not None:
-        process.stdin.write(json.dumps(task).encode() + b"\n")
-        process.stdin.flush()
-    return process
+    def _ask(self) -> None:
+        """Ask a worker for one more block: the workers take turns."""
+        self._crew.ask(next(self._turns), f"block {self._asked}", self._asked)
+        self._asked += self._stride

@@ -1,4 +1,4 @@
-"""Several endless streams of Karel tasks as one: of each so many of all that is taken."""
+"""Several endless streams of Karel tasks as one stream, in fixed proportions."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ import numpy as np
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
-from unskew.models.karel.data.feed import Arrays, Feed, Place
-from unskew.models.runs import as_before
+from unskew.models.karel.data.feed import Feed, Place
+from unskew.models.karel.data.feeder import Arrays
+from unskew.models.runs import facts_without
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """Recipes that are streamed, and of so many tasks how many are of each."""
+    """Recipes that are streamed, and the proportions of their tasks."""
 
     recipes: tuple[Recipe, ...]
-    shares: tuple[int, ...] = ()  # left out, as many of each
-    pilot: int | None = None  # examples that decide what homogenizing keeps; as streams have it
+    shares: tuple[int, ...] = ()  # by default all are equal
+    pilot: int | None = None  # examples that decide what homogenizing keeps; None as in a stream
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be mixed."""
+        """Refuse streams that cannot be mixed."""
         if not self.recipes:
             raise UnskewError("a mixture of no streams has no tasks; give at least one recipe")
         if not self.shares:
@@ -46,23 +47,20 @@ class Mixture:
     def of(
         cls, recipes: Sequence[Recipe], shares: Sequence[int] = (), pilot: int | None = None
     ) -> Mixture:
-        """Mix recipes that may be of one source and seed: each gets draws of its own."""
-        apart = [
+        """Mix recipes that may have one source and seed: all but the first get new seeds."""
+        others = [
             replace(recipe, seed=int(generator(recipe.seed, "mixture", i).integers(2**31)))
-            for i, recipe in enumerate(recipes)
+            for i, recipe in enumerate(recipes[1:], start=1)
         ]
-        return cls((*recipes[:1], *apart[1:]), tuple(shares), pilot)
+        return cls((*recipes[:1], *others), tuple(shares), pilot)
 
     def rows(self, n: int, number: int = 0) -> list[int]:
         """Return how many of n tasks are of each recipe, in the chunk of this number.
 
-        What the shares leave over in one chunk comes in a later one; the largest has the rest.
+        Fractions of a task add up from chunk to chunk. The largest share fills the chunk.
         """
         whole = sum(self.shares)
-        rows = [n * share // whole for share in self.shares]
-        for i, share in enumerate(self.shares):
-            left = n * share % whole
-            rows[i] += (number + 1) * left // whole - number * left // whole
+        rows = [(number + 1) * n * s // whole - number * n * s // whole for s in self.shares]
         largest = self.shares.index(max(self.shares))
         rows[largest] += n - sum(rows)
         if rows[largest] < 0:
@@ -70,7 +68,7 @@ class Mixture:
         return rows
 
     def facts(self) -> dict[str, Any]:
-        """Name the streams, as the settings of a run have them."""
+        """Return what names the streams in the settings of a run."""
         pilot = {} if self.pilot is None else {"pilot": self.pilot}
         if len(self.recipes) == 1:
             return {"stream": self.recipes[0].hash, **pilot}
@@ -78,15 +76,15 @@ class Mixture:
         return {"streams": hashes, "shares": list(self.shares), **pilot}
 
     def settings(self) -> dict[str, Any]:
-        """Return all that its tasks depend on, as what names a training has it."""
-        return as_before(self, "pilot")
+        """Return everything that the tasks depend on, as plain data."""
+        return facts_without(self, "pilot")
 
 
 class Feeds:
-    """The tasks of a mixture, for ever; ``take`` returns the next so many.
+    """The endless tasks of a mixture; ``take`` returns the next n.
 
-    Each stream has processes of its own, as many as there would be for one alone: those that
-    are ahead sleep, so what is dear to make gets most of the machine.
+    Each stream has its own processes, as many as a single stream would have. Processes that are
+    ahead sleep, so the stream that costs most gets most of the machine.
     """
 
     def __init__(
@@ -99,9 +97,9 @@ class Feeds:
         rank: int = 0,
         stride: int = 1,
     ) -> None:
-        """Start the processes, before the chunk of this number.
+        """Start the processes before the chunk of this number.
 
-        Of several ranks each takes every ``stride``-th block.
+        With several ranks, each takes every ``stride``-th block.
         """
         self._mixture, self._number = mixture, number
         starts = places or [Place(rank)] * len(mixture.recipes)
@@ -110,17 +108,17 @@ class Feeds:
             for recipe, place in zip(mixture.recipes, starts, strict=True):
                 feed = Feed(recipe, workers, place, stride=stride, pilot=mixture.pilot)
                 self._feeds.append(feed)
-        except BaseException:  # also Ctrl-C: nobody else can close what was not made
+        except BaseException:  # also after Ctrl-C, since nobody else can close the processes
             self.close()
             raise
 
     @property
     def places(self) -> list[Place]:
-        """Where each stream stands."""
+        """The place of each stream."""
         return [feed.place for feed in self._feeds]
 
     def take(self, n: int) -> Arrays:
-        """Return the next n tasks, those of one recipe after those of another."""
+        """Return the next n tasks, recipe by recipe."""
         rows = self._mixture.rows(n, self._number)
         self._number += 1
         parts = [feed.take(k) for feed, k in zip(self._feeds, rows, strict=True) if k]
@@ -128,8 +126,8 @@ class Feeds:
         if len(pairs) > 1:
             raise UnskewError(f"streams have {sorted(pairs)} pairs an example; mix one number")
         width = max(programs.shape[1] for programs, _ in parts)
-        wide = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part, _ in parts]
-        return np.concatenate(wide), np.concatenate([worlds for _, worlds in parts])
+        padded = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part, _ in parts]
+        return np.concatenate(padded), np.concatenate([worlds for _, worlds in parts])
 
     def close(self) -> None:
         """Stop the processes."""

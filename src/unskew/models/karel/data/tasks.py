@@ -1,11 +1,11 @@
 """Karel tasks as the synthesizer reads them: packed on the device, expanded at the batch.
 
 Batches are stratified by length. Every epoch orders the tasks by length, ties at random, and cuts
-the order into as many strata as a batch has rows; a batch takes one task from each. So every
-batch has the same lengths, row by row, almost nothing is padding, and one captured graph serves
-all of them. It is fair: each task comes once an epoch, at a random step, and all are as likely
-to be among the few that do not fill a batch. The loss divides by a constant, not by the length
-of what happens to be in the batch, so its gradient is that of the mean over all tasks.
+the order into one stratum for each row of a batch; a batch takes one task from each stratum. So
+all batches have the same lengths, row by row. Almost nothing is padding, and one captured graph
+serves all batches. This is fair: each task comes once in an epoch, at a random step, and all tasks
+are equally likely to be among the few that do not fill a batch. The loss divides by a constant,
+not by the lengths in the batch, so its gradient is the gradient of the mean over all tasks.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ class Tasks:
 
     def digest(self) -> str:
         """Return a hash of the content: sixteen hexadecimal digits."""
-        made = hashlib.blake2b(self.programs.cpu().numpy().tobytes(), digest_size=8)
-        made.update(self.worlds.cpu().numpy().tobytes())
-        return made.hexdigest()
+        digest = hashlib.blake2b(self.programs.cpu().numpy().tobytes(), digest_size=8)
+        digest.update(self.worlds.cpu().numpy().tobytes())
+        return digest.hexdigest()
 
     def __len__(self) -> int:
         """Return the number of tasks."""
@@ -80,25 +80,25 @@ class Tasks:
 
 
 def joined(sets: Sequence[Tasks]) -> Tasks:
-    """Append sets of tasks to one another."""
+    """Return sets of tasks as one set."""
     width = max(data.programs.shape[1] for data in sets)
-    wide = [
+    padded = [
         functional.pad(data.programs, (0, width - data.programs.shape[1]), value=PAD)
         for data in sets
     ]
-    return Tasks(torch.cat(wide), torch.cat([data.worlds for data in sets]))
+    return Tasks(torch.cat(padded), torch.cat([data.worlds for data in sets]))
 
 
 @dataclass(frozen=True)
-class Choice:
-    """Which tasks a batch has, (rows,), the longest first, and which pairs are shown of each."""
+class Minibatch:
+    """Which tasks a batch has, the longest first, and which pairs of each are shown."""
 
-    tasks: Tensor
+    tasks: Tensor  # (rows,)
     pairs: Tensor  # (rows, shown)
 
 
 class Minibatches:
-    """The batches of a run by number: the same whatever came before, so a run can be resumed."""
+    """The batches of a run by number. A batch depends on its number only, so a run can resume."""
 
     def __init__(
         self,
@@ -111,17 +111,24 @@ class Minibatches:
         spare: int = 0,
         limits: Sequence[int] | None = None,
     ) -> None:
-        """Lay out batches of ``rows`` tasks; as many pairs of each as ``shown`` says, from to.
+        """Lay out batches of ``rows`` tasks.
 
-        Of several ranks each takes every so many-th row. Where tasks are going to be replaced,
-        ``spare`` is by how many places the order of their lengths may differ without a new layout,
-        and ``limits`` is the layout to begin with.
+        Args:
+            tasks: All tasks, on the device.
+            rows: Tasks in a batch.
+            shown: The smallest and the largest number of pairs to show; it is drawn for each batch.
+            seed: Of the order of the tasks, and of the shown pairs.
+            ranks: The processes that share a batch; each takes every n-th row.
+            spare: If tasks will be replaced (``refresh``): how many places a task may move in the
+                order of lengths without a new layout.
+            limits: The layout to begin with, if tasks were replaced before.
         """
         check_count("batch", rows)
         pairs = tasks.worlds.shape[1]
         if not 1 <= shown[0] <= shown[1] <= pairs:
-            given = f"{shown[0]}" if shown[0] == shown[1] else f"{shown[0]} to {shown[1]}"
-            raise UnskewError(f"shown is {given}; tasks have {pairs} pairs: show 1 to {pairs}")
+            raise UnskewError(
+                f"shown is {span(*shown)}; tasks have {pairs} pairs: show 1 to {pairs}"
+            )
         if len(tasks) < rows:
             raise UnskewError(
                 f"{len(tasks)} tasks do not fill a batch of {rows}; lower --batch or add tasks"
@@ -129,7 +136,7 @@ class Minibatches:
         self.tasks, self.rows, self.shown, self.seed = tasks, rows, shown, seed
         self.batches_an_epoch = len(tasks) // rows
         self._ranks, self._spare = ranks, spare
-        self.layout = 0  # how often it had to change
+        self.layout = 0  # how often the layout changed
         self._lengths = tasks.lengths()
         self._lay_out(self._longest(spare) if limits is None else np.array(limits))
         self._epoch = -1
@@ -137,42 +144,42 @@ class Minibatches:
         self._counts = np.empty(0, np.int64)
 
     def _lay_out(self, limits: NDArray[np.int64]) -> None:
-        """Lay out the steps of batches, and say which part of all of them is this rank's."""
+        """Lay out the steps of a batch, and compute this rank's share of all its places."""
         self.limits = limits.clip(min=1)
-        self.steps = Steps.of(self.limits[self._ranks.mine].tolist(), self.tasks.programs.device)
+        self.steps = Steps.of(self.limits[self._ranks.rows].tolist(), self.tasks.programs.device)
         self.weight = len(self.steps) / float(self.limits.sum())
 
     def refresh(self) -> None:
-        """Look again at tasks that were replaced in place; a new layout only if they need one."""
+        """Read tasks that were replaced in place. Change the layout only if they need a new one."""
         self._lengths, self._epoch = self.tasks.lengths(), -1
         if (self._longest(0) > self.limits).any():
             self._lay_out(np.maximum(self._longest(self._spare), self.limits))
             self.layout += 1
 
     def _longest(self, spare: int) -> NDArray[np.int64]:
-        """Return the longest program that each row of a batch can have, in any epoch.
+        """Return the length of the longest program that each row of a batch can get in any epoch.
 
-        A random few are left out of an epoch, so row r of a stratum may come from that many
-        places further up in the order of all. Where there are places to spare, the first rows
-        may be as long as a program can.
+        An epoch leaves out a few random tasks, so a row may get a task that is as many places
+        further up in the order of all tasks. With ``spare`` places, the first rows may get a
+        program of any length.
         """
         ordered = np.sort(self._lengths.cpu().numpy())
-        each, rest = divmod(len(ordered), self.rows)
-        last = np.arange(self.rows, 0, -1) * each - 1 + rest + spare
+        stratum, rest = divmod(len(ordered), self.rows)
+        last = np.arange(self.rows, 0, -1) * stratum - 1 + rest + spare
         longest: NDArray[np.int64] = ordered[last.clip(max=len(ordered) - 1)]
         longest[last >= len(ordered)] = self.tasks.programs.shape[1]
         return longest
 
-    def choice(self, number: int) -> Choice:
+    def choice(self, number: int) -> Minibatch:
         """Return batch ``number`` of the run."""
         epoch, place = divmod(number, self.batches_an_epoch)
         if epoch != self._epoch:
             self._draw(epoch)
-        tasks = self._order[self._ranks.mine, place]
-        return Choice(tasks, self._pairs[tasks, : int(self._counts[place])])
+        tasks = self._order[self._ranks.rows, place]
+        return Minibatch(tasks, self._pairs[tasks, : int(self._counts[place])])
 
     def _draw(self, epoch: int) -> None:
-        """Draw everything that an epoch leaves to chance."""
+        """Draw everything that is random in an epoch."""
         rng = generator(self.seed, "epoch", epoch)
         device = self._lengths.device
         torch_rng = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
@@ -181,12 +188,16 @@ class Minibatches:
         kept = torch.randperm(len(self.tasks), generator=torch_rng, device=device)[:size]
         by_length = kept[self._lengths[kept].argsort(descending=True, stable=True)]
         strata = by_length.view(self.rows, self.batches_an_epoch)
-        mixed = _shuffles(strata.shape, torch_rng, device)
-        self._order = strata.gather(1, mixed)
+        self._order = strata.gather(1, _shuffles(strata.shape, torch_rng, device))
         self._pairs = _shuffles(self.tasks.worlds.shape[:2], torch_rng, device)
         self._epoch = epoch
 
 
+def span(low: int, high: int) -> str:
+    """Return a range of numbers in words."""
+    return str(low) if low == high else f"{low} to {high}"
+
+
 def _shuffles(shape: Sequence[int], generator: torch.Generator, device: torch.device) -> Tensor:
-    """Return a permutation a row."""
+    """Return a random permutation for each row."""
     return torch.rand(*shape, generator=generator, device=device).argsort(dim=1)

@@ -1,9 +1,9 @@
 """Beam search on the device: the most probable programs that the grammar allows.
 
-A candidate that is complete keeps its place as long as its probability is among the best; with a
-beam of one this is greedy decoding. Computed in float32, what is found depends neither on how
-many tasks are decoded at once nor on the device, but for ties in the last bits of a probability;
-in bfloat16 candidates whose probabilities differ by less than about a hundredth may swap ranks.
+A complete candidate keeps its place as long as its probability is among the best. A beam of one
+is greedy decoding. In float32 the result depends neither on the device nor on how many tasks are
+decoded together, except if probabilities are equal up to their last bits. In bfloat16, candidates
+may swap ranks if their probabilities differ by less than about a hundredth.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from unskew.models.karel.decode.grammar import Unfinished
 from unskew.models.karel.network.synthesizer import TOKENS, Decoding, Synthesizer
 
 LARGEST_BEAM = 64
-AT_ONCE = 16_384  # candidates, and at most 512 tasks: a few GB
+MOST_CANDIDATES, MOST_TASKS = 16_384, 512  # decoded together: a few GB
 
 
 @dataclass(frozen=True)
 class Candidates:
     """Programs (n, beam, max_length), the most probable first, and log-probabilities (n, beam).
 
-    Where there are fewer programs than the beam is wide, the rest is PAD with −inf.
+    If there are fewer programs than the beam is wide, the rest is PAD with −inf.
     """
 
     programs: Tensor
@@ -45,12 +45,11 @@ def beam_search(
 ) -> Candidates:
     """Find the most probable programs for the shown pairs (n, k, 2, 260) of each task."""
     check_range("beam", beam, 1, LARGEST_BEAM)
-    rows = at_once or min(512, AT_ONCE // beam)
+    rows = at_once or min(MOST_TASKS, MOST_CANDIDATES // beam)
     # TF32 would round the operands of a float32 convolution to ten bits.
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
         parts = [
-            _search(model, worlds[start : start + rows], beam, max_length, dtype)
-            for start in range(0, len(worlds), rows)
+            _search(model, part, beam, max_length, dtype) for part in torch.split(worlds, rows)
         ]
     return Candidates(
         torch.cat([part.programs for part in parts]), torch.cat([part.scores for part in parts])
@@ -68,7 +67,7 @@ def _search(
     programs = torch.full((*shape, max_length), PAD, dtype=torch.uint8, device=device)
     tokens = torch.full(shape, PAD, device=device)
     scores = torch.full(shape, -torch.inf, device=device)
-    scores[:, 0] = 0  # all begin alike, so one begins
+    scores[:, 0] = 0  # all candidates begin with the same tokens, so only one begins
     for step in range(max_length):
         log_probabilities, state = model.advance(tokens, pair_gates, state, dtype)
         log_probabilities = log_probabilities.masked_fill(syntax.done().unsqueeze(-1), 0.0)
@@ -77,8 +76,8 @@ def _search(
         best, order = totals.sort(dim=1, descending=True, stable=True)
         scores = best[:, :beam]
         parents, tokens = order[:, :beam] // TOKENS, order[:, :beam] % TOKENS
-        state = Decoding(_of(state.hidden, parents), _of(state.cell, parents))
-        syntax = syntax.of(parents).after(tokens)
+        state = Decoding(_pick(state.hidden, parents), _pick(state.cell, parents))
+        syntax = syntax.pick(parents).after(tokens)
         programs = programs.gather(1, parents.unsqueeze(-1).expand_as(programs))
         programs[..., step] = tokens
         if bool((syntax.done() | scores.isneginf()).all()):
@@ -87,7 +86,7 @@ def _search(
     return Candidates(programs, scores)
 
 
-def _of(states: list[Tensor], parents: Tensor) -> list[Tensor]:
-    """Take the states (tasks, beam, pairs, H) of these candidates."""
+def _pick(states: list[Tensor], parents: Tensor) -> list[Tensor]:
+    """Return the states (tasks, beam, pairs, H) of these candidates."""
     tasks = torch.arange(len(parents), device=parents.device).unsqueeze(1)
     return [state[tasks, parents] for state in states]

@@ -1,9 +1,9 @@
 """Karel's grammar as tables, for millions of unfinished programs at once on the device.
 
-A predictive parser: an unfinished program is a stack of the symbols that must still be read, and
-the next token depends on the topmost one alone. A token replaces it by at most four others. The
-fewest tokens that a stack still needs are known at any time, so a token that would leave no room
-to close what is open is refused like one that is wrong.
+This is a predictive parser. An unfinished program is a stack of the symbols that must still be
+read. The next token depends on the top symbol only, and replaces it by at most four symbols. The
+fewest tokens that a stack still needs are always known. So a token is also refused if it leaves no
+room to close everything that is open.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from unskew.domains.karel.language.tokens import (
 )
 
 SHORTEST = 5  # tokens of a program of one action
-_MOST = 4  # symbols that a token puts in place of one
+_MOST = 4  # symbols that replace one symbol
 
-# What each symbol begins with, and the symbols that must follow that token.
+# For each symbol the tokens that it can begin with, and the symbols that must follow each token.
 Rules = Mapping[str, Mapping[str, tuple[str, ...]]]
 
 
-def grammar() -> Rules:
+def rules_of_karel() -> Rules:
     """Return the grammar of programs; after "done" there is only padding."""
     rules: dict[str, dict[str, tuple[str, ...]]] = {
         "done": {VOCABULARY[PAD]: ("done",)},
@@ -62,25 +62,25 @@ def grammar() -> Rules:
 
 @dataclass(frozen=True)
 class Tables:
-    """The grammar by the numbers of the topmost symbol and of the token, (S, V)."""
+    """The grammar by the numbers of the top symbol and of the token, (S, V)."""
 
     allowed: Tensor  # bool
-    pushed: Tensor  # (S, V, 4) what takes the symbol's place, the next to be read last
-    count: Tensor  # int64, how many those are
+    pushed: Tensor  # (S, V, 4) the symbols that replace the top symbol; the last is read next
+    count: Tensor  # int64, how many symbols replace it
     change: Tensor  # int64, of the fewest tokens needed
     program: int  # the symbol that a program begins with
-    needed: int  # by it
+    needed: int  # the fewest tokens that this symbol needs
 
 
 @cache
 def tables(device: torch.device) -> Tables:
     """Return the tables on a device."""
-    rules = grammar()
+    rules = rules_of_karel()
     numbers = {symbol: number for number, symbol in enumerate(rules)}
     need = _needs(rules)
     shape = (len(rules), len(VOCABULARY))
     allowed = torch.zeros(shape, dtype=torch.bool)
-    # What is not allowed leaves the stack as it is: candidates without hope stay harmless.
+    # A token that is not allowed leaves the stack as it is, so bad candidates do no harm.
     pushed = torch.zeros(*shape, _MOST, dtype=torch.uint8)
     pushed[:, :, 0] = torch.arange(len(rules)).unsqueeze(1)
     count, change = torch.ones(shape, dtype=torch.int64), torch.zeros(shape, dtype=torch.int64)
@@ -92,21 +92,15 @@ def tables(device: torch.device) -> Tables:
                 pushed[*at, place] = numbers[name]
             count[at] = len(follow)
             change[at] = sum(need[name] for name in follow) - need[symbol]
-    return Tables(
-        allowed.to(device),
-        pushed.to(device),
-        count.to(device),
-        change.to(device),
-        numbers["program"],
-        need["program"],
-    )
+    allowed, pushed, count, change = (t.to(device) for t in (allowed, pushed, count, change))
+    return Tables(allowed, pushed, count, change, numbers["program"], need["program"])
 
 
 def _needs(rules: Rules) -> dict[str, int]:
     """Return the fewest tokens that each symbol needs."""
     need = dict.fromkeys(rules, MAX_TOKENS)
     need["done"] = 0
-    for _ in rules:  # each round settles at least one more
+    for _ in rules:  # each round finds the final number of at least one more symbol
         for symbol, choices in rules.items():
             if symbol != "done":
                 shortest = min(sum(need[s] for s in follow) for follow in choices.values())
@@ -118,7 +112,7 @@ def _needs(rules: Rules) -> dict[str, int]:
 class Unfinished:
     """Unfinished programs of any shape (…): their stacks, and how many tokens are left."""
 
-    stack: Tensor  # (…, depth) uint8; "done" is below everything
+    stack: Tensor  # (…, depth) uint8; "done" is at the bottom
     height: Tensor  # (…) int64
     needed: Tensor  # (…) int64
     left: int
@@ -127,40 +121,36 @@ class Unfinished:
     def empty(cls, shape: tuple[int, ...], max_length: int, device: torch.device) -> Unfinished:
         """Begin programs of at most ``max_length`` tokens."""
         check_range("max_length", max_length, SHORTEST, MAX_TOKENS)
-        known = tables(device)
+        grammar = tables(device)
         stack = torch.zeros(*shape, max_length + 1 + _MOST, dtype=torch.uint8, device=device)
-        stack[..., 1] = known.program
+        stack[..., 1] = grammar.program
         height = torch.full(shape, 2, device=device)
-        return cls(stack, height, torch.full(shape, known.needed, device=device), max_length)
+        return cls(stack, height, torch.full(shape, grammar.needed, device=device), max_length)
 
     def allowed(self) -> Tensor:
-        """Say which tokens may come next, (…, V): what they begin can be ended in time."""
-        known, top = tables(self.stack.device), self._top()
-        fits = self.needed.unsqueeze(-1) + known.change[top] < self.left
-        return known.allowed[top] & fits
+        """Return which tokens may come next, (…, V): a program can still end in time after them."""
+        grammar, top = tables(self.stack.device), self._top()
+        fits = self.needed.unsqueeze(-1) + grammar.change[top] < self.left
+        return grammar.allowed[top] & fits
 
     def after(self, tokens: Tensor) -> Unfinished:
-        """Read a token (…) of each."""
-        known, top = tables(self.stack.device), self._top()
+        """Return the programs with one more token (…) each."""
+        grammar, top = tables(self.stack.device), self._top()
         places = (self.height - 1).unsqueeze(-1) + torch.arange(_MOST, device=tokens.device)
-        stack = self.stack.scatter(-1, places, known.pushed[top, tokens])
-        height = self.height - 1 + known.count[top, tokens]
-        return Unfinished(stack, height, self.needed + known.change[top, tokens], self.left - 1)
+        stack = self.stack.scatter(-1, places, grammar.pushed[top, tokens])
+        height = self.height - 1 + grammar.count[top, tokens]
+        return Unfinished(stack, height, self.needed + grammar.change[top, tokens], self.left - 1)
 
-    def of(self, parents: Tensor) -> Unfinished:
-        """Take the programs of these places along the last axis."""
-        stack = self.stack.gather(-2, parents.unsqueeze(-1).expand(*parents.shape, self.depth))
+    def pick(self, parents: Tensor) -> Unfinished:
+        """Return the programs at these places along the last axis."""
+        depth = self.stack.shape[-1]
+        stack = self.stack.gather(-2, parents.unsqueeze(-1).expand(*parents.shape, depth))
         height, needed = self.height.gather(-1, parents), self.needed.gather(-1, parents)
         return Unfinished(stack, height, needed, self.left)
 
     def done(self) -> Tensor:
-        """Say which programs are complete."""
+        """Return which programs are complete."""
         return self.height == 1
-
-    @property
-    def depth(self) -> int:
-        """Number of places of a stack."""
-        return self.stack.shape[-1]
 
     def _top(self) -> Tensor:
         return self.stack.gather(-1, (self.height - 1).unsqueeze(-1)).squeeze(-1).long()

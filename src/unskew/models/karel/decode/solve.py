@@ -1,11 +1,10 @@
-"""Solving tasks with a synthesizer: decode, and judge what comes out (section 4)."""
+"""Solving tasks with a synthesizer: decode programs, and judge them (section 4)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from unskew.domains.karel.language.tokens import PAD
@@ -15,8 +14,8 @@ from unskew.models.karel.data.tasks import Tasks
 from unskew.models.karel.decode.beam import beam_search
 from unskew.models.karel.network.synthesizer import Synthesizer
 
-SHOWN = 5
-LONGEST = 65  # tokens of a program that is decoded: the longest of the original test set
+SHOWN = 5  # pairs of worlds
+LONGEST = 65  # tokens of a decoded program: the longest of the original test set
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Solved:
 
 
 def warm_up(model: Synthesizer) -> None:
-    """Solve the smallest task: what it compiles or loads, those that come find ready."""
+    """Solve the smallest task, so that everything is compiled and loaded before the next one."""
     world = from_picture(" .  .\n>.  .")
     pair = np.stack([world, world])[None, None]
     solve(model, Tasks.of_arrays(np.zeros((1, 1), np.uint8), pair), beam=2, longest=5)
@@ -45,7 +44,6 @@ def solve(
     *,
     shown: int | None = None,
     longest: int = LONGEST,
-    dtype: torch.dtype = torch.float32,
 ) -> Solved:
     """Write programs for tasks with a model, and return them with which of them are right.
 
@@ -59,10 +57,9 @@ def solve(
     """
     device = next(model.parameters()).device
     shown = min(SHOWN, tasks.worlds.shape[1]) if shown is None else shown
-    worlds = tasks.worlds[:, :shown].to(device)
-    found = beam_search(model, worlds, beam, longest, dtype=dtype)
-    programs = found.programs.cpu().numpy()
-    both = tasks.worlds.cpu().numpy()
-    judged = judge(programs, tasks.programs.cpu().numpy(), both[:, :, 0], both[:, :, 1], shown)
-    used = max(1, int((programs != PAD).sum(axis=2).max(initial=0)))
-    return Solved(programs[..., :used], found.scores.cpu().numpy(), judged)
+    candidates = beam_search(model, tasks.worlds[:, :shown].to(device), beam, longest)
+    programs = candidates.programs.cpu().numpy()
+    worlds = tasks.worlds.cpu().numpy()
+    judged = judge(programs, tasks.programs.cpu().numpy(), worlds[:, :, 0], worlds[:, :, 1], shown)
+    width = max(1, int((programs != PAD).sum(axis=2).max(initial=0)))
+    return Solved(programs[..., :width], candidates.scores.cpu().numpy(), judged)

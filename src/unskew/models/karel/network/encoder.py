@@ -1,8 +1,8 @@
 """The convolutions of the synthesizer: one that reads a pair, then residual blocks of three.
 
-On a GPU the bias, the residual and the ReLU are part of cuDNN's convolution, and on the way back
-one kernel adds the residual's gradient, masks it and sums it for the bias. What remains are
-the passes over memory that the convolutions themselves need.
+On a GPU the bias, the residual and the ReLU are part of cuDNN's convolution. In the backward pass
+one kernel adds the gradient of the residual, masks it and sums it for the bias. So only the
+convolutions themselves pass over the memory.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ CONVOLUTIONS_A_BLOCK = 3
 def run_convolutions(x: Tensor, weights: Sequence[Tensor], biases: Sequence[Tensor]) -> Tensor:
     """Apply the first convolution, then blocks of three with a residual; a ReLU after each.
 
-    x: (n, C, 18, 18), best channels last in memory; weights: (out, in, 3, 3). The third of a
-    block has the block's input added before its ReLU.
+    The third convolution of a block adds the block's input before its ReLU. ``x`` is
+    (n, C, 18, 18), best with the channels last in memory; weights are (out, in, 3, 3).
     """
     if x.is_cuda:
         out: Tensor = _Convolutions.apply(x, *weights, *biases)  # type: ignore[no-untyped-call]
@@ -62,7 +62,7 @@ class _Convolutions(torch.autograd.Function):
         d_biases: list[Tensor | None] = [None] * count
         grad, residual = grads[0].contiguous(memory_format=torch.channels_last), None
         for number in reversed(range(count)):
-            # A block's output is also the next block's residual: both gradients meet in its mask.
+            # The output of a block is also the next block's residual, so it has two gradients.
             joins = number % CONVOLUTIONS_A_BLOCK == 0
             grad, d_biases[number] = relu_backward(
                 grad, residual if joins else None, kept[number + 1]

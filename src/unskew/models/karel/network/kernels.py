@@ -1,7 +1,7 @@
-"""What the synthesizer does on a GPU outside cuDNN and cuBLAS: six kernels, written in Triton.
+"""Six Triton kernels for the work of the synthesizer on a GPU outside cuDNN and cuBLAS.
 
-Each has a twin in plain PyTorch where it is called from; this module is imported only there, and
-only for tensors on a GPU. Its launches fix every shape, so that a graph can capture them.
+Each kernel has a twin in plain PyTorch where it is called. This module is imported only there, and
+only for tensors on a GPU. A launch fixes every shape, so that a graph can capture it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import triton.language as tl
 from torch import Tensor
 
 ROWS = 64  # of the tiles of an LSTM step
-COLUMNS = 1024  # of the gates that one program adds or sums
+COLUMNS = 1024  # gates that one program adds or sums
 
 
 def expand(worlds: Tensor, dtype: torch.dtype) -> Tensor:
@@ -46,7 +46,7 @@ def _expand(worlds, out):
 def relu_backward(grad: Tensor, other: Tensor | None, out: Tensor) -> tuple[Tensor, Tensor]:
     """Return the gradient (grad + other) · [out > 0] and its sum over all but the channels.
 
-    All are (n, C, 18, 18), channels last in memory; one pass reads and writes each once.
+    All are (n, C, 18, 18), channels last in memory. One pass reads and writes each of them once.
     """
     channels = out.shape[1]
     rows = out.numel() // channels
@@ -108,9 +108,9 @@ def _add_gates(
 
 
 def sum_steps(d_gates: Tensor, starts: Tensor, lengths: Tensor) -> Tensor:
-    """Sum packed rows over the steps of each sequence, whose number of steps is ``lengths``.
+    """Return the sums of packed rows over the steps of each sequence: (sequences, 4H), float32.
 
-    d_gates: (P, 4H), step t from row ``starts[t]`` on; result: (sequences, 4H) in float32.
+    ``d_gates`` are (P, 4H). Step t begins at row ``starts[t]``. ``lengths`` counts the steps.
     """
     width = d_gates.shape[1]
     out = torch.empty(len(lengths), width, dtype=torch.float32, device=d_gates.device)
@@ -145,7 +145,7 @@ def lstm_step(
     )  # fmt: skip
 
 
-@triton.jit(do_not_specialize=["rows"])  # compiled once, whatever their number divides by
+@triton.jit(do_not_specialize=["rows"])  # compiled once for any number of rows
 def _lstm_step(
     gates, before, weights, cell, active, new_cell, state, rows,
     H: tl.constexpr, M: tl.constexpr, U: tl.constexpr, K: tl.constexpr,
@@ -182,7 +182,7 @@ def _lstm_step(
 
 
 def _stages(states: Tensor) -> int:
-    """Return how many tiles are loaded ahead; float32 ones, for tests, are twice as large."""
+    """Return how many tiles are loaded ahead; those of float32 (in tests) are twice as large."""
     return 3 if states.dtype == torch.bfloat16 else 1
 
 

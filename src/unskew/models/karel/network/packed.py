@@ -1,9 +1,9 @@
 """An LSTM over sequences of many lengths that computes no padding.
 
-The sequences are ordered from the longest to the shortest, so those that still run at a step are
-the first ones. All steps lie in one tensor, end to end: step t has ``sizes[t]`` rows, never more
-than the step before. Nothing depends on the lengths themselves, only on ``sizes``, so batches
-that share it share one captured graph.
+The sequences are ordered from the longest to the shortest, so the sequences that still run at a
+step are the first ones. All steps lie in one tensor, end to end: step t has ``sizes[t]`` rows,
+never more than the step before. The computation depends on ``sizes`` only, so batches with the
+same ``sizes`` share one captured graph.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Steps:
 
     @classmethod
     def of(cls, lengths: Sequence[int], device: torch.device) -> Steps:
-        """Lay out sequences of these lengths, which must not grow."""
+        """Lay out sequences of these lengths, from the longest to the shortest."""
         if not lengths or min(lengths) < 1 or list(lengths) != sorted(lengths, reverse=True):
             raise UnskewError("lengths of packed sequences must be given from the longest down")
         sizes = [sum(length > step for length in lengths) for step in range(lengths[0])]
@@ -53,11 +53,15 @@ class Steps:
 
 
 def input_gates(table: Tensor, pair_gates: Tensor, tokens: Tensor, steps: Steps) -> Tensor:
-    """Return what tokens and pairs contribute to the first layer's gates, packed.
+    """Return the numbers that tokens and pairs add to the first gates, packed: (P · pairs, 4H).
 
-    A token's part is a row of ``table`` (tokens, 4H) and a pair's part is the same at every
-    step, so neither is multiplied with a weight here.
-    pair_gates: (B, pairs, 4H); tokens: (P,); result: (P · pairs, 4H).
+    Nothing is multiplied with a weight here.
+
+    Args:
+        table: The part of each token of the vocabulary, (tokens, 4H).
+        pair_gates: The part of each pair, which is the same at every step, (B, pairs, 4H).
+        tokens: The token at each place, (P,).
+        steps: The layout of the batch.
     """
     gates: Tensor = _InputGates.apply(table, pair_gates, tokens, steps)  # type: ignore[no-untyped-call]
     return gates
@@ -68,7 +72,7 @@ class _InputGates(torch.autograd.Function):
     def forward(
         ctx: Any, table: Tensor, pair_gates: Tensor, tokens: Tensor, steps: Steps
     ) -> Tensor:
-        ctx.steps, ctx.shape, ctx.tokens_known = steps, pair_gates.shape, len(table)
+        ctx.steps, ctx.shape, ctx.vocabulary = steps, pair_gates.shape, len(table)
         ctx.save_for_backward(tokens)
         if table.is_cuda:
             from unskew.models.karel.network.kernels import add_gates
@@ -82,9 +86,9 @@ class _InputGates(torch.autograd.Function):
         (tokens,) = ctx.saved_tensors
         rows, pairs, width = ctx.shape
         # Rows of 64 entries: a product whose rows are not aligned is many times slower on a GPU.
-        known = torch.arange(-(-ctx.tokens_known // 64) * 64, device=tokens.device)
-        one_hot = (tokens.repeat_interleave(pairs).unsqueeze(1) == known).to(d_gates.dtype)
-        d_table = (one_hot.t() @ d_gates)[: ctx.tokens_known]
+        ids = torch.arange(-(-ctx.vocabulary // 64) * 64, device=tokens.device)
+        one_hot = (tokens.repeat_interleave(pairs).unsqueeze(1) == ids).to(d_gates.dtype)
+        d_table = (one_hot.t() @ d_gates)[: ctx.vocabulary]
         steps: Steps = ctx.steps
         if d_gates.is_cuda:
             from unskew.models.karel.network.kernels import sum_steps
@@ -102,8 +106,12 @@ def run_packed_lstm(
 ) -> Tensor:
     """Return the hidden states of every step, (P, H).
 
-    gates: (P, 4H), what the inputs contribute, in the order i f g o; weights: (H, 4H), the
-    recurrent weights; hidden, cell: (H,), where every sequence begins; sizes: rows of each step.
+    Args:
+        gates: What the inputs add to the gates, in the order i f g o: (P, 4H).
+        weights: The recurrent weights, (H, 4H).
+        hidden: The first state of every sequence, (H,).
+        cell: The first cell of every sequence, (H,).
+        sizes: The number of rows of each step.
     """
     states: Tensor = _PackedLstm.apply(gates, weights, hidden, cell, tuple(sizes))  # type: ignore[no-untyped-call]
     return states
@@ -160,7 +168,7 @@ class _PackedLstm(torch.autograd.Function):
 
 
 def _spans(sizes: Sequence[int]) -> list[tuple[int, int]]:
-    """Return where each step begins and ends."""
+    """Return the first row of each step, and the row after its last."""
     ends = list(accumulate(sizes))
     return list(zip([0, *ends], ends, strict=False))
 
@@ -169,7 +177,7 @@ def _lstm_step(
     gates: Tensor, before: Tensor, weights: Tensor, cell: Tensor,
     active: Tensor, new_cell: Tensor, state: Tensor,
 ) -> None:  # fmt: skip
-    """Take one step, written in place: the activated gates, the new cell, the new state."""
+    """Take one step in place: write the activated gates, the new cell and the new state."""
     forward_cell(gates, before @ weights, cell, active, new_cell, state)
 
 
@@ -177,7 +185,7 @@ def _lstm_step_back(
     later: Tensor, weights: Tensor, d_state: Tensor, d_cell: Tensor,
     active: Tensor, cell: Tensor, new_cell: Tensor, d_gates: Tensor,
 ) -> None:  # fmt: skip
-    """Go one step back, in place: gradients of the gates and of the cell before it.
+    """Go one step back in place: write the gradients of the gates and of the old cell.
 
     ``later`` are the gradients of the next step's gates, which may have fewer rows.
     """

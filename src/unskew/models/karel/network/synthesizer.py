@@ -1,11 +1,12 @@
 """The Karel synthesizer (section 5, after Bunel et al. 2018): from pairs of worlds to programs.
 
-Each pair of worlds goes through convolutions to an embedding. For each pair an LSTM reads that
-embedding and the program's last token at every step; the maximum over the pairs gives the next
-token. Three rearrangements leave the function as it is and cost less: the two convolutions that
-read the worlds before and after are one with a block-diagonal weight; the first layer's input
-weight is applied once to every token of the vocabulary and once to every pair, not at every
-step; and the linear layer reads its cells with the channels last, as they lie in memory.
+Convolutions turn each pair of worlds into an embedding. For each pair, an LSTM reads the embedding
+and the program's last token at every step. The maximum over the pairs gives the next token.
+
+Three changes compute the same function with less work. The two convolutions that read the worlds
+before and after are one, with a block-diagonal weight. The input weight of the first layer is
+applied once to every token of the vocabulary and once to every pair, not at every step. The linear
+layer reads its cells with the channels last, as they lie in memory.
 """
 
 from __future__ import annotations
@@ -27,48 +28,48 @@ from unskew.models.calculator.recurrence import lstm_cell
 from unskew.models.karel.network.channels import CHANNELS, FRAME, expand
 from unskew.models.karel.network.encoder import CONVOLUTIONS_A_BLOCK, run_convolutions
 from unskew.models.karel.network.packed import Steps, input_gates, run_packed_lstm
-from unskew.models.runs import as_before
+from unskew.models.runs import facts_without
 
-TOKENS = len(VOCABULARY)  # PAD, which no program has, also starts and fills a row
-MOST = {  # of each size
+TOKENS = len(VOCABULARY)  # PAD is in no program; it starts and fills a row
+LARGEST = {
     "channels": 4096, "blocks": 64, "pair": 65_536, "token": 65_536, "hidden": 65_536, "layers": 64,
 }  # fmt: skip
-# With `differences`: squares of what a run changes, a channel, added up over the cells (about), so
-# that embeddings are of size one; and how much louder an LSTM is heard above, or next to nothing of
-# a pair would reach the answer through two of them.
+# With `differences`: about the sum of the squared changes of a run over the cells of a channel, so
+# that embeddings have size one; and a factor for the weights above an LSTM, because two LSTMs would
+# let almost nothing of a pair through to the answer.
 CHANGED, UPWARD = 0.35, 3.0
 MOST_PARAMETERS = 10**9  # 16 GB with their gradients and moments
 
 
-class Parameter(NamedTuple):
-    """What is learned: its shape, where it starts, and how much is added up with it."""
+class Weight(NamedTuple):
+    """The shape of a parameter, its first values, and the size of the layer that it belongs to."""
 
     shape: tuple[int, ...]
-    bound: float  # of its first, uniform values
-    inputs: int = 1  # numbers that a layer adds up with it; one for what is only added
+    bound: float  # of its first values, which are uniform
+    inputs: int = 1  # numbers that a layer adds up with it; 1 for a bias
 
 
 @dataclass(frozen=True)
 class SynthesizerConfig:
-    """The sizes of the model; the defaults are those of Bunel et al., 12.4 M parameters."""
+    """The sizes of the model. The defaults are the sizes of Bunel et al., 12.4 M parameters."""
 
-    channels: int = 64  # half of them read the world before, half the one after
+    channels: int = 64  # half of them read the world before, half the world after
     blocks: int = 2
     pair: int = 512
     token: int = 256
     hidden: int = 256
     layers: int = 2
     seed: int = 0
-    differences: bool = False  # first weights that see what a program changed, and let it through
+    differences: bool = False  # whether the first weights see only what a program changed
 
     def __post_init__(self) -> None:
-        """Refuse what is no size, and what no machine has the memory for."""
-        for name, most in MOST.items():
+        """Refuse values that are not sizes, and sizes that no machine has the memory for."""
+        for name, most in LARGEST.items():
             size = getattr(self, name)
             check_count(name, size)
             check_range(name, size, 1, most)
         if self.channels % 2:
-            raise UnskewError(f"channels is {self.channels}; give an even number, half a world")
+            raise UnskewError(f"channels is {self.channels}; give an even number")
         check_whole("seed", self.seed, 0)
         if self.parameters > MOST_PARAMETERS:
             raise UnskewError(
@@ -80,7 +81,7 @@ class SynthesizerConfig:
     @property
     def parameters(self) -> int:
         """Number of parameters."""
-        return sum(math.prod(each.shape) for each in self.shapes().values())
+        return sum(math.prod(weight.shape) for weight in self.shapes().values())
 
     @property
     def convolutions(self) -> int:
@@ -88,54 +89,54 @@ class SynthesizerConfig:
         return CONVOLUTIONS_A_BLOCK * self.blocks
 
     def facts(self) -> dict[str, Any]:
-        """Return the settings as a run keeps them."""
-        return as_before(self, "differences")
+        """Return the settings, as the folder of a run keeps them."""
+        return facts_without(self, "differences")
 
-    def shapes(self) -> dict[str, Parameter]:
+    def shapes(self) -> dict[str, Weight]:
         """Return every parameter by name."""
         half, gates = self.channels // 2, 4 * self.hidden
         cells = FRAME * FRAME * self.channels
-        # Bounds that keep the size of what goes through a ReLU (He et al.) or a linear layer.
+        # These bounds keep the size of numbers behind a ReLU (He et al.) or a linear layer.
         reads, inner = (math.sqrt(6 / (9 * n)) for n in (CHANNELS, self.channels))
         cell = math.sqrt(3 / (CHANGED * self.channels if self.differences else cells))
         state = 1 / math.sqrt(self.hidden)
         upward = UPWARD * state if self.differences else state
-        shapes: dict[str, Parameter] = {}
+        shapes: dict[str, Weight] = {}
         for world in ("before", "after"):
-            shapes[f"{world}"] = Parameter((half, CHANNELS, 3, 3), reads, 9 * CHANNELS)
-            shapes[f"{world}_bias"] = Parameter((half,), reads)
+            shapes[world] = Weight((half, CHANNELS, 3, 3), reads, 9 * CHANNELS)
+            shapes[f"{world}_bias"] = Weight((half,), reads)
         for number in range(self.convolutions):
             square = (self.channels, self.channels, 3, 3)
-            shapes[f"convolution{number}"] = Parameter(square, inner, 9 * self.channels)
-            shapes[f"convolution{number}_bias"] = Parameter((self.channels,), inner)
-        shapes["pair"] = Parameter((self.pair, cells), cell, cells)
-        shapes["pair_bias"] = Parameter((self.pair,), cell)
+            shapes[f"convolution{number}"] = Weight(square, inner, 9 * self.channels)
+            shapes[f"convolution{number}_bias"] = Weight((self.channels,), inner)
+        shapes["pair"] = Weight((self.pair, cells), cell, cells)
+        shapes["pair_bias"] = Weight((self.pair,), cell)
         token = 1.0 if self.differences else 0.1  # Bunel et al.'s
-        shapes["tokens"] = Parameter((TOKENS, self.token), token)  # one is looked up
-        shapes["from_token"] = Parameter((self.token, gates), state, self.token)
-        shapes["from_pair"] = Parameter((self.pair, gates), state, self.pair)
+        shapes["tokens"] = Weight((TOKENS, self.token), token)  # one row is looked up
+        shapes["from_token"] = Weight((self.token, gates), state, self.token)
+        shapes["from_pair"] = Weight((self.pair, gates), state, self.pair)
         for layer in range(self.layers):
             if layer:
-                shapes[f"from_below{layer}"] = Parameter((self.hidden, gates), upward, self.hidden)
-            shapes[f"recurrent{layer}"] = Parameter((self.hidden, gates), state, self.hidden)
-            shapes[f"gates_bias{layer}"] = Parameter((gates,), state)
-        shapes["start_hidden"] = Parameter((self.layers, self.hidden), 0.1)
-        shapes["start_cell"] = Parameter((self.layers, self.hidden), 0.1)
-        shapes["answer"] = Parameter((self.hidden, TOKENS), upward, self.hidden)
-        shapes["answer_bias"] = Parameter((TOKENS,), state)
+                shapes[f"from_below{layer}"] = Weight((self.hidden, gates), upward, self.hidden)
+            shapes[f"recurrent{layer}"] = Weight((self.hidden, gates), state, self.hidden)
+            shapes[f"gates_bias{layer}"] = Weight((gates,), state)
+        shapes["start_hidden"] = Weight((self.layers, self.hidden), 0.1)
+        shapes["start_cell"] = Weight((self.layers, self.hidden), 0.1)
+        shapes["answer"] = Weight((self.hidden, TOKENS), upward, self.hidden)
+        shapes["answer_bias"] = Weight((TOKENS,), state)
         return shapes
 
 
 @dataclass(frozen=True)
 class Decoding:
-    """What a decoder carries from token to token, one entry a layer: (…, pairs, H)."""
+    """The state of a decoder between two tokens, one entry for each layer: (…, pairs, H)."""
 
     hidden: list[Tensor]
     cell: list[Tensor]
 
 
 class Synthesizer(nn.Module):
-    """The network. Weights are float32; ``dtype`` says what is computed in."""
+    """The network. Weights are float32; it computes in ``dtype``."""
 
     def __init__(self, config: SynthesizerConfig) -> None:
         """Draw the weights from the config's seed."""
@@ -149,11 +150,11 @@ class Synthesizer(nn.Module):
             self._subtract()
 
     def _subtract(self) -> None:
-        """Let the first weights see only what differs between the world before and the one after.
+        """Let the first weights see only differences between the worlds before and after.
 
-        Both are read alike, and whatever reads the two halves next subtracts one from the other:
-        the first convolution of a block and the layer that embeds a pair. Where nothing changed
-        nothing comes through, whatever stands there, as long as no bias adds to it.
+        The same weights read both worlds. The layers that read both halves next subtract one from
+        the other: the first convolution of each block, and the layer that embeds a pair. Biases
+        are zero. So the signal is zero where nothing changed.
         """
         half = self.config.channels // 2
         weights = {name: parameter.detach() for name, parameter in self.named_parameters()}
@@ -177,7 +178,7 @@ class Synthesizer(nn.Module):
         return functional.linear(cells, self._at("pair", dtype), self._at("pair_bias", dtype))
 
     def _convolutions(self, dtype: torch.dtype) -> tuple[list[Tensor], list[Tensor]]:
-        """Return weights and biases, the two that read worlds as one."""
+        """Return weights and biases; the two convolutions that read worlds are the first one."""
         before, after = self._at("before", dtype), self._at("after", dtype)
         first = torch.cat(
             [functional.pad(before, (0, 0, 0, 0, 0, CHANNELS)),
@@ -191,26 +192,23 @@ class Synthesizer(nn.Module):
         return [weight.contiguous(memory_format=last) for weight in weights], biases
 
     def pair_gates(self, worlds: Tensor, dtype: torch.dtype) -> Tensor:
-        """Return what pairs (B, k, 2, 260) add to the first layer's gates: (B, k, 4H)."""
+        """Return the numbers that pairs (B, k, 2, 260) add to the first gates: (B, k, 4H)."""
         embedded = self.encode(worlds.flatten(0, 1), dtype)
         return (embedded @ self._at("from_pair", dtype)).view(*worlds.shape[:2], -1)
 
     def token_gates(self, dtype: torch.dtype) -> Tensor:
-        """Return what each token adds to the first layer's gates, bias included: (TOKENS, 4H)."""
-        return torch.addmm(
-            self._at("gates_bias0", dtype),
-            self._at("tokens", dtype),
-            self._at("from_token", dtype),
-        )
+        """Return the numbers that each token adds to the first gates, with bias: (TOKENS, 4H)."""
+        names = ("gates_bias0", "tokens", "from_token")
+        return torch.addmm(*(self._at(name, dtype) for name in names))
 
     def logits(
         self, worlds: Tensor, programs: Tensor, steps: Steps, dtype: torch.dtype
     ) -> tuple[Tensor, Tensor]:
-        """Read programs (B, L) token by token; return each next token's logits and the token.
+        """Read programs (B, L) token by token; return the logits of each next token, and the token.
 
-        worlds: (B, k, 2, 260); rows go from the longest program to the shortest, as ``steps``
-        lays them out; a row that is shorter than its place has PAD there. Both results have a
-        place for each of its places: (P, TOKENS) in float32, (P,).
+        Rows go from the longest program to the shortest, in the layout of ``steps``; a program that
+        is shorter than its row ends with PAD. Worlds are (B, k, 2, 260). The results have an entry
+        for each place of ``steps``: (P, TOKENS) in float32, and (P,).
         """
         pairs = worlds.shape[1]
         targets = programs.long()[steps.rows, steps.times]
@@ -238,19 +236,19 @@ class Synthesizer(nn.Module):
         return total / len(steps)
 
     def start(self, shape: Sequence[int], dtype: torch.dtype) -> Decoding:
-        """Return where decoding begins, for candidates and pairs of this shape."""
-        states = []
-        for name, kind in (("start_hidden", dtype), ("start_cell", torch.float32)):
-            each = self.get_parameter(name)
-            states.append([row.to(kind).expand(*shape, -1).contiguous() for row in each])
-        return Decoding(*states)
+        """Return the state before the first token, for candidates and pairs of this shape."""
+        hidden, cell = (
+            [row.to(kind).expand(*shape, -1).contiguous() for row in self.get_parameter(name)]
+            for name, kind in (("start_hidden", dtype), ("start_cell", torch.float32))
+        )
+        return Decoding(hidden, cell)
 
     def advance(
         self, tokens: Tensor, pair_gates: Tensor, before: Decoding, dtype: torch.dtype
     ) -> tuple[Tensor, Decoding]:
-        """Read one more token (…,) of each candidate; return log-probabilities of the next one.
+        """Read a token (…,) of each candidate; return log-probabilities of the next token.
 
-        pair_gates: (…, k, 4H), of the tokens' shape or one that broadcasts to it.
+        ``pair_gates`` are (…, k, 4H), where … is the shape of the tokens or broadcasts to it.
         """
         gates = self.token_gates(dtype)[tokens].unsqueeze(-2) + pair_gates
         after = Decoding([], [])
@@ -266,15 +264,16 @@ class Synthesizer(nn.Module):
         return self._answers(pooled, dtype).log_softmax(dim=-1), after
 
     def _answers(self, pooled: Tensor, dtype: torch.dtype) -> Tensor:
+        """Return the logits of the tokens, in float32."""
         answer = functional.pad(self._at("answer", dtype), (0, -TOKENS % 8))  # aligned rows
         answers = (pooled @ answer)[..., :TOKENS] + self._at("answer_bias", dtype)
         return answers.float()
 
     def _at(self, name: str, dtype: torch.dtype) -> Tensor:
-        """Return a parameter as it is computed with."""
+        """Return a parameter in the type of the computation."""
         return self.get_parameter(name).to(dtype)
 
 
 def best_dtype(device: torch.device) -> torch.dtype:
-    """Return what training computes in: bfloat16 on a GPU, float32 elsewhere."""
+    """Return the type in which training computes: bfloat16 on a GPU, float32 on a CPU."""
     return torch.bfloat16 if device.type == "cuda" else torch.float32

@@ -1,7 +1,8 @@
-"""A run of the synthesizer: training by minutes or by steps, checks, checkpoints, the model."""
+"""A run of the synthesizer: its data, its training by minutes or by steps, checks, the model."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from importlib.resources import as_file, files
@@ -10,29 +11,36 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import torch
-from torch import Tensor
 
 from unskew.core.errors import UnskewError, check_count, check_range
-from unskew.models.checkpoint import AGAIN, check_shapes, load_checkpoint, save_checkpoint
+from unskew.models.checkpoint import (
+    AGAIN,
+    Saved,
+    check_shapes,
+    load_checkpoint,
+    read_saved,
+    restore,
+    save_checkpoint,
+)
+from unskew.models.karel.data.mixture import Mixture
 from unskew.models.karel.data.rounds import Rounds
-from unskew.models.karel.data.tasks import Tasks
+from unskew.models.karel.data.tasks import Minibatches, Tasks
 from unskew.models.karel.decode.solve import solve
 from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig
 from unskew.models.karel.train.step import Batches, StepConfig, TrainingStep
 from unskew.models.ranks import ALONE, Ranks
-from unskew.models.resume import restore, steps_taken
 from unskew.models.runs import CHECKPOINT, claim, cut_log, log, settings
 from unskew.models.training import SAVE_SECONDS, Every, Position, Progress, Trainer, train_steps
 
 KIND = "karel-synthesizer"
 MODEL = "model.safetensors"  # the weights alone, written last
 SHIPPED = "shipped.safetensors"  # in the package: a small model, trained on uniform worlds
-STEPS_AHEAD = 4  # that a GPU is given before the loop waits for it
+STEPS_AHEAD = 4  # steps that a GPU is given before the loop waits for it
 
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What to train and for how long: for some minutes of training, or some steps."""
+    """What to train and for how long: for some minutes of training, or for some steps."""
 
     model: SynthesizerConfig = field(default_factory=SynthesizerConfig)
     step: StepConfig = field(default_factory=StepConfig)
@@ -40,7 +48,7 @@ class RunConfig:
     steps: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be run."""
+        """Refuse values that cannot be trained with."""
         if (self.minutes is None) == (self.steps is None):
             raise UnskewError("give either minutes or steps, not both and not neither")
         if self.minutes is not None:
@@ -48,14 +56,50 @@ class RunConfig:
         if self.steps is not None:
             check_count("steps", self.steps)
 
-    def progress(self, step: int, seconds: float) -> float:
+    def share_done(self, step: int, seconds: float) -> float:
         """Return how much of the run is done, 0 to 1."""
         done = step / self.steps if self.steps else seconds / (60 * (self.minutes or 1))
         return min(1.0, done)
 
 
-# Opens the batches of a run, from the number of a batch and the feed's state at this batch.
+# Opens the batches of a run, from the number of a batch and the state of the stream at this batch.
 OpenBatches: TypeAlias = Callable[[int, Mapping[str, Any] | None], Batches]
+# How a run opens its data, and what names the data in the settings of the run.
+Data: TypeAlias = tuple[OpenBatches, dict[str, Any]]
+
+
+def fixed(tasks: Tasks, step: StepConfig, ranks: Ranks = ALONE) -> Data:
+    """Return a fixed set of tasks as the data of a run, which passes over it again and again."""
+    on_device = tasks.to(ranks.device)
+
+    def minibatches(_: int, __: Mapping[str, Any] | None) -> Batches:
+        return Minibatches(on_device, step.batch, step.shown, step.seed, ranks=ranks)
+
+    return minibatches, {"tasks": tasks.digest()}
+
+
+def endless(
+    mixture: Mixture,
+    step: StepConfig,
+    *,
+    reuse: int = 1,
+    workers: int | None = None,
+    ranks: Ranks = ALONE,
+) -> Data:
+    """Return endless streams as the data of a run, which uses each task ``reuse`` times.
+
+    ``workers`` processes make the streams; None means one for each core but one. With 0 this
+    process makes them: a short run is done before other processes have started.
+    """
+    processes = max(1, (os.cpu_count() or 2) - 1) if workers is None else workers
+
+    def rounds(number: int, state: Mapping[str, Any] | None) -> Batches:
+        return Rounds(
+            mixture, step.batch, step.shown, step.seed, ranks.device,
+            reuse=reuse, workers=processes, number=number, state=state, ranks=ranks,
+        )  # fmt: skip
+
+    return rounds, {**mixture.facts(), "reuse": reuse}
 
 
 def train(
@@ -70,14 +114,14 @@ def train(
     ranks: Ranks = ALONE,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Synthesizer:
-    """Train in a folder, or go on there. The model of a finished run is only loaded.
+    """Train in a folder, or continue there; return the model. A finished run is only loaded.
 
     Args:
         config: What to train. Its minutes count training only, not compiling, saving or checking.
         open_batches: Opens the batches.
         data: What names the data in the settings of the run.
         folder: The folder of the run.
-        held_out: Tasks that the model is checked on. Checks do not change what is learnt.
+        held_out: Tasks to check the model on. Checks do not change the training.
         every: Seconds between reports; each is a check, a line of metrics and a call of ``report``.
         save_seconds: Seconds between checkpoints.
         ranks: The processes that train together.
@@ -87,39 +131,25 @@ def train(
         return load_synthesizer(folder, ranks.device)
     if ranks.first:
         claim(folder, _settings(config, data, ranks))
-    ranks.agree(0)  # the folder is there for all
+    ranks.agree(0)  # all processes wait until the folder is there
     path = folder / CHECKPOINT
-    start = _read_start(path, ranks)
+    saved = read_saved(path)
+    seconds, stream_state = _read_facts(path, saved, ranks)
     model = Synthesizer(config.model).to(ranks.device)
-    batches = open_batches(start.step, start.feed)
+    batches = open_batches(saved.step, stream_state)
     try:
         step = TrainingStep(model, batches, config.step, ranks)
-        if start.tensors is not None:
-            restore(path, start.tensors, step.tensors())
+        restore(path, saved, step.tensors())
         if ranks.first:
-            cut_log(folder, start.step)
+            cut_log(folder, saved.step)
         notes = _Notes(step, folder, held_out, ranks, report)
-        trainer = Trainer(
-            device=ranks.device,
-            batch=config.step.batch,
-            peak_rate=config.step.rate,
-            steps_ahead=STEPS_AHEAD,
-            report_every=Every(seconds=every),
-            save_every=Every(seconds=save_seconds),
-            share_done=config.progress,
-            take_step=lambda at: step.run(at.step, at.done),
-            loss=lambda: float(step.loss),
-            rate=lambda at: config.step.rate_at(at.done),
-            report=notes.report,
-            save=notes.save,
-            ranks=ranks,
-        )
-        position = trainer.position(start.step, start.seconds)
-        if position.finished:  # stopped before it wrote its model
-            notes.save(position)
+        trainer = _trainer(config, step, notes, Every(seconds=every), Every(seconds=save_seconds))
+        start = trainer.position(saved.step, seconds)
+        if start.finished:  # the run was stopped before it wrote its model
+            notes.save(start)
         else:
             step.prepare(start.step)
-            train_steps(trainer, position)
+            train_steps(trainer, start)
     finally:
         if isinstance(batches, Rounds):
             batches.close()
@@ -137,92 +167,98 @@ def is_finished(
 
 
 def _settings(config: RunConfig, data: Mapping[str, Any], ranks: Ranks) -> dict[str, Any]:
+    """Return the settings of a run, as its folder keeps them."""
     facts = asdict(config) | {"model": config.model.facts(), "step": config.step.facts()}
     return {"kind": KIND, **facts, "data": dict(data), "processes": ranks.size}
 
 
-@dataclass(frozen=True)
-class _Start:
-    """Where a run goes on: after these steps and seconds, with this state of its feed."""
-
-    step: int = 0
-    seconds: float = 0.0
-    feed: Mapping[str, Any] | None = None
-    tensors: dict[str, Tensor] | None = None
-
-
-def _read_start(path: Path, ranks: Ranks) -> _Start:
-    """Return where the checkpoint of a run stands, or the beginning if there is none."""
-    if not path.is_file():
-        return _Start()
-    tensors, facts = load_checkpoint(path)
-    step = steps_taken(path, facts)
+def _read_facts(path: Path, saved: Saved, ranks: Ranks) -> tuple[float, Mapping[str, Any] | None]:
+    """Return the seconds that a run has trained, and the state of this process's stream."""
+    if saved.tensors is None:
+        return 0.0, None
     try:
-        feed = facts["feeds"][ranks.rank] if facts["feeds"] else None
-        return _Start(step, float(facts["seconds"]), feed, tensors)
+        state = saved.facts["feeds"][ranks.rank] if saved.facts["feeds"] else None
+        return float(saved.facts["seconds"]), state
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise UnskewError(f"{path} does not say where it stands ({error!r}); {AGAIN}") from error
 
 
+def _trainer(
+    config: RunConfig, step: TrainingStep, notes: _Notes, report_every: Every, save_every: Every
+) -> Trainer:
+    """Return what the training loop calls."""
+    return Trainer(
+        device=notes.ranks.device,
+        batch=config.step.batch,
+        peak_rate=config.step.rate,
+        steps_ahead=STEPS_AHEAD,
+        report_every=report_every,
+        save_every=save_every,
+        share_done=config.share_done,
+        take_step=lambda at: step.run(at.step, at.done),
+        loss=lambda: float(step.loss),
+        rate=lambda at: config.step.rate_at(at.done),
+        report=notes.write_report,
+        save=notes.save,
+        ranks=notes.ranks,
+    )
+
+
+@dataclass
 class _Notes:
     """Writes the metrics, the checkpoints and the model of a run."""
 
-    def __init__(
-        self,
-        step: TrainingStep,
-        folder: Path,
-        held_out: Tasks | None,
-        ranks: Ranks,
-        report: Callable[[Progress], None],
-    ) -> None:
-        self._step, self._folder, self._ranks = step, folder, ranks
-        self._held_out, self._report = held_out, report
-        self._board: Any = None
+    step: TrainingStep
+    folder: Path
+    held_out: Tasks | None
+    ranks: Ranks
+    report: Callable[[Progress], None]
+    board: Any = None  # of TensorBoard
 
-    def report(self, progress: Progress) -> None:
+    def write_report(self, progress: Progress) -> None:
         """Check the model on the held-out tasks; log and report how far the training is."""
-        if self._held_out is not None:
-            solved = solve(self._step.model, self._held_out, beam=1)
+        if self.held_out is not None:
+            solved = solve(self.step.model, self.held_out, beam=1)
             accuracy = float(solved.judged.generalizes[:, 0].mean())
             progress = replace(progress, accuracy=accuracy)
-        log(self._folder, asdict(progress))
-        self._draw(progress)
-        self._report(progress)
+        log(self.folder, asdict(progress))
+        self._write_to_board(progress)
+        self.report(progress)
 
-    def _draw(self, progress: Progress) -> None:
+    def _write_to_board(self, progress: Progress) -> None:
         """Write the numbers for TensorBoard too, if it is installed."""
-        if self._board is None and find_spec("tensorboard") is not None:
+        if self.board is None and find_spec("tensorboard") is not None:
             from torch.utils.tensorboard import SummaryWriter
 
-            self._board = SummaryWriter(str(self._folder), purge_step=progress.step)
-        if self._board is not None:
+            self.board = SummaryWriter(str(self.folder), purge_step=progress.step)
+        if self.board is not None:
             for name in ("loss", "rate", "examples_per_second", "accuracy"):
                 value = getattr(progress, name)
                 if value is not None:
-                    self._board.add_scalar(name, value, progress.step)
-            self._board.flush()
+                    self.board.add_scalar(name, value, progress.step)
+            self.board.flush()
 
     def save(self, at: Position) -> None:
         """Write everything that the next step depends on; at the end, write the model last."""
-        feeds = [] if at.finished else self._feeds(at.step)
-        if not self._ranks.first:
+        states = [] if at.finished else self._stream_states(at.step)
+        if not self.ranks.first:
             return
-        facts = {"step": at.step, "seconds": at.seconds, "feeds": feeds}
-        save_checkpoint(self._folder / CHECKPOINT, self._step.tensors(), facts)
+        facts = {"step": at.step, "seconds": at.seconds, "feeds": states}
+        save_checkpoint(self.folder / CHECKPOINT, self.step.tensors(), facts)
         if at.finished:
-            if self._board is not None:
-                self._board.close()
-            model = self._step.model
+            if self.board is not None:
+                self.board.close()
+            model = self.step.model
             facts = {"kind": KIND, "model": model.config.facts(), "step": at.step}
-            save_checkpoint(self._folder / MODEL, dict(model.state_dict()), facts)
+            save_checkpoint(self.folder / MODEL, dict(model.state_dict()), facts)
 
-    def _feeds(self, number: int) -> list[dict[str, Any]]:
-        """Return the state of each process's feed at a batch; nothing if the data is a dataset."""
-        batches = self._step.batches
+    def _stream_states(self, number: int) -> list[dict[str, Any]]:
+        """Return the state of each process's stream at a batch; nothing if the tasks are fixed."""
+        batches = self.step.batches
         if not isinstance(batches, Rounds):
             return []
         batches.choice(number)  # the first batch of a round needs the chunk that is read here
-        return self._ranks.gather(batches.state())
+        return self.ranks.gather(batches.state())
 
 
 def load_synthesizer(run: Path, device: torch.device) -> Synthesizer:

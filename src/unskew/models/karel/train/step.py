@@ -2,8 +2,8 @@
 
 Weights, sums of gradients and Adam's moments are float32; a GPU computes in bfloat16. The number
 of a batch decides everything that is random in a step. So a run needs only weights, moments and
-that number to go on exactly. (On a GPU, sums may be added in another order: the fastest
-convolutions of cuDNN do not always add in the same order.)
+this number to continue exactly. (Except on a GPU: the fastest convolutions of cuDNN do not always
+add in the same order.)
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from torch import Tensor
 
 from unskew.core.errors import check_count, check_range, check_whole
 from unskew.models.capture import Capture, cuda_graph
+from unskew.models.checkpoint import begin_moments, training_tensors
 from unskew.models.karel.data.rounds import Rounds
-from unskew.models.karel.data.tasks import Choice, Minibatches
+from unskew.models.karel.data.tasks import Minibatch, Minibatches
 from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig, best_dtype
 from unskew.models.ranks import ALONE, Ranks
-from unskew.models.resume import begin_moments, copy_tensors, training_tensors
-from unskew.models.runs import as_before
+from unskew.models.runs import facts_without
 from unskew.models.training import learning_rate
 
 Batches: TypeAlias = Minibatches | Rounds
@@ -40,10 +40,10 @@ class StepConfig:
     clip: float = 1.0
     decay: float = 0.0  # of the weights, as in AdamW
     seed: int = 0
-    fan_in: int = 0  # a layer with more inputs learns slower, in proportion; 0: all learn alike
+    fan_in: int = 0  # a layer with more inputs learns slower, in proportion; 0: at the same rate
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be run."""
+        """Refuse values that cannot be trained with."""
         check_count("batch", self.batch)
         check_range("rate", self.rate, 1e-7, 1.0)
         check_range("warmup", self.warmup, 0.0, 0.9)
@@ -52,22 +52,22 @@ class StepConfig:
         check_whole("fan_in", self.fan_in, 0)
 
     def rate_at(self, progress: float) -> float:
-        """Return the learning rate of a layer that is not slowed."""
+        """Return the learning rate of a layer that learns at the full rate."""
         return learning_rate(self.rate, progress, self.warmup, 1, first=1e-3 * self.warmup)
 
     def share(self, inputs: int) -> float:
-        """Return the share of the rate with which a layer of so many inputs learns.
+        """Return the share of the rate with which a layer of this many inputs learns.
 
-        Adam moves every weight by about the rate. So the sum that a layer adds up moves by the
-        rate times the number of inputs that agree. A pair of worlds has twenty thousand inputs,
-        and most of them agree: at one rate for all layers, what all pairs have in common grows
-        fiftyfold within twenty steps.
+        Adam moves every weight by about the rate. So the output of a layer moves by the rate times
+        the number of inputs that agree. A pair of worlds has twenty thousand inputs, and most of
+        them agree. If all layers learn at one rate, the part that all embeddings have in common
+        grows fiftyfold within twenty steps.
         """
         return min(1.0, self.fan_in / inputs) if self.fan_in else 1.0
 
     def facts(self) -> dict[str, Any]:
         """Return the settings as a run keeps them."""
-        return as_before(self, "fan_in")
+        return facts_without(self, "fan_in")
 
 
 def begun_with_differences(
@@ -76,8 +76,8 @@ def begun_with_differences(
     """Return the settings of a model that sees from its first steps what programs change.
 
     Its first weights see only differences. The layer that embeds a pair has 324 inputs for each
-    channel; it learns twenty times slower than the rest (at the usual sizes). Otherwise it would
-    soon see again what all worlds have in common.
+    channel, and learns twenty times slower than the rest (at the usual sizes). Otherwise the layer
+    would soon see again what all worlds have in common.
     """
     return replace(model, differences=True), replace(step, fan_in=16 * model.channels)
 
@@ -86,11 +86,11 @@ def begun_with_differences(
 class _Captured:
     """A step as two graphs, for batches that are copied into ``place``.
 
-    The ranks add up ``sums`` between the two. Adding up is in neither graph: NCCL may want all
+    Between the two, the ranks add up ``sums``. Neither graph has this step: NCCL may need all
     ranks to capture it at the same time, but each rank captures when its own layout changes.
     """
 
-    place: Choice
+    place: Minibatch
     differentiate: Callable[[], None]
     sums: list[Tensor]
     update: Callable[[], None]
@@ -130,7 +130,7 @@ class TrainingStep:
         self._layout = batches.layout
 
     def run(self, number: int, progress: float) -> None:
-        """Take a step on batch ``number``; ``loss`` is then the loss before the step."""
+        """Take a step on batch ``number``; ``loss`` becomes the loss before the step."""
         choice = self.batches.choice(number)
         for group in self._optimizer.param_groups:
             group["lr"].fill_(group["share"] * self.config.rate_at(progress))
@@ -158,17 +158,17 @@ class TrainingStep:
         ]
 
     def prepare(self, number: int) -> None:
-        """Capture what batches from this one on need; take no step."""
+        """Capture the graphs that the batches from this one on need; take no step."""
         if self._capture is None:
             return
         tasks = self.batches.choice(number).tasks
         low, high = self.config.shown
         for shown in range(low, high + 1):
             pairs = torch.arange(shown, device=self._device).expand(len(tasks), shown)
-            self._captured_for(Choice(tasks, pairs), self._capture)
+            self._captured_for(Minibatch(tasks, pairs), self._capture)
 
-    def _differentiate(self, choice: Choice) -> None:
-        """Set gradients and loss to this rank's part of the batch's."""
+    def _differentiate(self, choice: Minibatch) -> None:
+        """Set the gradients and the loss to this rank's part of the whole batch."""
         worlds = self._tasks.worlds[choice.tasks.unsqueeze(1), choice.pairs]
         programs = self._tasks.programs[choice.tasks]
         self._optimizer.zero_grad()
@@ -182,20 +182,21 @@ class TrainingStep:
         return [self.loss, *(p.grad for p in self.model.parameters() if p.grad is not None)]
 
     def _update(self) -> None:
+        """Clip the gradients, and update the weights."""
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
         self._optimizer.step()
 
-    def _captured_for(self, choice: Choice, capture: Capture) -> _Captured:
-        """Return the captured step for batches that show as many pairs; capture it if needed.
+    def _captured_for(self, choice: Minibatch, capture: Capture) -> _Captured:
+        """Return the captured step for batches that show this number of pairs; capture it if new.
 
         A rank may capture alone, so nothing here waits for the other ranks.
         """
         if self._layout != self.batches.layout:
-            self._captured.clear()  # these are not used again, and each holds gigabytes
+            self._captured.clear()  # these are of no use now, and each holds gigabytes
             self._layout = self.batches.layout
         shown = choice.pairs.shape[1]
         if shown not in self._captured:
-            place = Choice(choice.tasks.clone(), choice.pairs.clone())
+            place = Minibatch(choice.tasks.clone(), choice.pairs.clone())
             with torch.backends.cudnn.flags(enabled=True, benchmark=True, deterministic=False):
                 differentiate = capture(lambda: self._differentiate(place), WARM_UPS)
                 update = capture(self._update, 0)
@@ -203,9 +204,5 @@ class TrainingStep:
         return self._captured[shown]
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return weights and moments by the names that they have in a checkpoint."""
+        """Return weights and moments by their names in a checkpoint."""
         return training_tensors(self.model, self._optimizer)
-
-    def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Take over tensors that ``tensors`` returned."""
-        copy_tensors(tensors, self.tensors())

@@ -1,29 +1,30 @@
-"""Tests of the naive checks and statistics of Karel programs."""
+"""The rules of the original's programs, worked out by hand: what breaks one, what nearly does.
 
-import math
+The checks that the tests of the sampler use are given every case. Where a rule forbids what no
+valid run could do, the package's own search for a run that covers every branch must agree.
+"""
+
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.naive import karel
+from tests.karel import branches, places_of_tests, rows_of
+from tests.naive import karel as naive
 from tests.naive.karel_programs import (
-    FACTS,
     HISTOGRAMS,
-    block_means,
     broken_rules,
     control_shares,
     foregone,
-    mean,
     nested_percentages,
-    pooled_lengths,
     statistics,
-    total_variation,
 )
-
-PROGRAMS = Path(__file__).resolve().parents[2] / "../shared/msr/val_programs.txt"
+from unskew.core.rng import generator
+from unskew.domains.karel import run
+from unskew.domains.karel.language.compiler import compile_programs
+from unskew.domains.karel.running.hidden import EVEN
+from unskew.domains.karel.sampling.coverable import coverable
+from unskew.domains.karel.sampling.worlds import UNIFORM_WORLDS, draw_worlds
 
 SHORT = {
     "front": "frontIsClear",
@@ -39,7 +40,7 @@ SHORT = {
 
 
 def wrap(body: str) -> list[str]:
-    """The tokens of a program with this body, which may be written in the words of SHORT.
+    """Return the tokens of a program with this body, which may be written in the words of SHORT.
 
     ?C stands for c( C c), and ?!C for c( not c( C c) c).
     """
@@ -54,20 +55,14 @@ def wrap(body: str) -> list[str]:
     return ["DEF", "run", "m(", *tokens, "m)"]
 
 
-def rules_of(body: str) -> list[int]:
-    """The numbers of the rules that a program breaks."""
-    return sorted({int(text.split(":")[0]) for text in broken_rules(wrap(body))})
+def is_coverable(body: str) -> bool:
+    """Whether the package finds valid runs that take every branch."""
+    return bool(coverable(generator(0, body), compile_programs(rows_of([wrap(body)])))[0])
 
 
-def letters_of(body: str) -> list[str]:
-    return sorted({text.split(":")[0] for text in foregone(wrap(body))})
-
-
-@pytest.fixture(scope="module")
-def real_programs() -> list[list[str]]:
-    if not PROGRAMS.exists():
-        pytest.skip("needs the dataset's validation programs, which are not in the repository")
-    return [line.split() for line in PROGRAMS.read_text().splitlines()]
+def marks(faults: list[str]) -> list[str]:
+    """Return the number or letter in front of each fault, each once."""
+    return sorted({fault.partition(":")[0] for fault in faults})
 
 
 # The rules.
@@ -240,17 +235,52 @@ WHOLE = [
 ]
 
 
+# No rule's text forbids these, but no surviving program has one.
+FOREGONE = [
+    ("A", "move put L IF ?marker i( L i)"),
+    ("A", "put move L IF ?left i( L i)"),
+    ("A", "put move L L IFELSE ?!front i( L i) ELSE e( move e)"),
+    ("A", "put move IF ?left i( L IF ?front i( move i) i)"),
+    ("A", "put move IF ?left i( IFELSE ?right i( IF ?left i( R i) i) ELSE e( L e) i)"),
+    ("A", "move WHILE ?marker w( pick w) L IF ?marker i( move i)"),
+    ("B", "move put L WHILE ?none w( move w)"),
+    ("B", "put move IF ?left i( WHILE ?!left w( L w) i)"),
+    ("B", "put WHILE ?left w( L w) WHILE ?left w( move w)"),
+    ("C", "move WHILE ?left w( put w)"),
+    ("C", "move WHILE ?marker w( move put L w)"),
+    ("C", "put WHILE ?right w( move R w)"),
+    ("D", "put IF ?front i( L i) move"),
+    ("D", "put IF ?front i( L i) put move"),
+    ("D", "put IFELSE ?front i( L i) ELSE e( put e) move"),
+    ("D", "put IF ?!left i( L i) move"),
+    ("D", "put move IF ?marker i( move i) pick"),
+    ("D", "put move IFELSE ?none i( put i) ELSE e( WHILE ?marker w( move w) e) pick"),
+]
+OPEN = [
+    "put move IF ?left i( L i) IF ?left i( L i)",
+    "move put WHILE ?marker w( pick w)",
+    "put REPEAT R=3 r( IF ?marker i( move i) L r)",
+    "put move WHILE ?left w( WHILE ?left w( move w) w)",
+    "put move L IF ?right i( L i)",
+    "put IF ?front i( L i) L move",
+    "put IF ?!front i( L i) move",
+    "put IFELSE ?front i( move i) ELSE e( L e) move",
+    "put move IF ?none i( move i) pick",
+    "put move IF ?front i( L i) IF ?left i( move i)",
+]
+
+
 @pytest.mark.parametrize(("rule", "body"), BROKEN)
-def test_a_broken_rule_is_flagged_and_no_other(rule: int, body: str) -> None:
-    assert rules_of(body) == [rule]
+def test_a_broken_rule_is_flagged_and_no_other(rule, body):
+    assert marks(broken_rules(wrap(body))) == [str(rule)]
 
 
 @pytest.mark.parametrize("body", WHOLE)
-def test_a_near_miss_is_not_flagged(body: str) -> None:
+def test_a_near_miss_is_not_flagged(body):
     assert broken_rules(wrap(body)) == []
 
 
-def test_every_break_is_told() -> None:
+def test_every_break_is_told():
     broken = broken_rules(wrap("L R L IF ?left i( IF ?left i( R R i) i) REPEAT R=12 r( L L L r)"))
     assert [text.split(":")[0] for text in broken] == ["1", "1", "2", "2", "2", "3", "6", "9"]
     assert len(set(broken)) == len(broken)
@@ -262,96 +292,49 @@ def test_every_break_is_told() -> None:
     )
 
 
-def test_no_program_is_refused() -> None:
-    for body in ("move )", "IF i( move i)", "put REPEAT R=20 r( move r)"):
-        with pytest.raises(ValueError, match="token"):
-            broken_rules(wrap(body))
+@pytest.mark.parametrize(("letter", "body"), FOREGONE)
+def test_a_foregone_outcome_is_flagged_and_no_run_has_the_other(letter, body):
+    assert marks(foregone(wrap(body))) == [letter]
+    assert not is_coverable(body)
 
 
-def test_real_programs_break_no_rule(real_programs: list[list[str]]) -> None:
-    assert len(real_programs) == 2200
-    assert [tokens for tokens in real_programs if broken_rules(tokens)] == []
-    assert [tokens for tokens in real_programs if foregone(tokens)] == []
-
-
-# Beyond the text of the rules.
-
-
-@pytest.mark.parametrize(
-    ("letter", "body"),
-    [
-        ("A", "move put L IF ?marker i( L i)"),
-        ("A", "put move L IF ?left i( L i)"),
-        ("A", "put move L L IFELSE ?!front i( L i) ELSE e( move e)"),
-        ("A", "put move IF ?left i( L IF ?front i( move i) i)"),
-        ("A", "put move IF ?left i( IFELSE ?right i( IF ?left i( R i) i) ELSE e( L e) i)"),
-        ("A", "move WHILE ?marker w( pick w) L IF ?marker i( move i)"),
-        ("B", "move put L WHILE ?none w( move w)"),
-        ("B", "put move IF ?left i( WHILE ?!left w( L w) i)"),
-        ("B", "put WHILE ?left w( L w) WHILE ?left w( move w)"),
-        ("C", "move WHILE ?left w( put w)"),
-        ("C", "move WHILE ?marker w( move put L w)"),
-        ("C", "put WHILE ?right w( move R w)"),
-        ("D", "put IF ?front i( L i) move"),
-        ("D", "put IF ?front i( L i) put move"),
-        ("D", "put IFELSE ?front i( L i) ELSE e( put e) move"),
-        ("D", "put IF ?!left i( L i) move"),
-        ("D", "put move IF ?marker i( move i) pick"),
-        ("D", "put move IFELSE ?none i( put i) ELSE e( WHILE ?marker w( move w) e) pick"),
-    ],
-)
-def test_a_foregone_outcome_is_flagged(letter: str, body: str) -> None:
-    assert letters_of(body) == [letter]
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "put move IF ?left i( L i) IF ?left i( L i)",
-        "move put WHILE ?marker w( pick w)",
-        "put REPEAT R=3 r( IF ?marker i( move i) L r)",
-        "put move WHILE ?left w( WHILE ?left w( move w) w)",
-        "put move L IF ?right i( L i)",
-        "put IF ?front i( L i) L move",
-        "put IF ?!front i( L i) move",
-        "put IFELSE ?front i( move i) ELSE e( L e) move",
-        "put move IF ?none i( move i) pick",
-        "put IF ?front i( L i) IF ?left i( move i)",
-    ],
-)
-def test_an_open_outcome_is_not_flagged(body: str) -> None:
+@pytest.mark.parametrize("body", OPEN)
+def test_an_open_outcome_is_not_flagged_and_runs_have_both(body):
     assert foregone(wrap(body)) == []
+    assert is_coverable(body)
 
 
-def test_what_is_known_holds_in_runs() -> None:
-    rng = np.random.default_rng(5)
-    seen: Counter[str] = Counter()
-    for _ in range(1500):
-        tokens = karel.random_program(rng, 40)
-        program = karel.parse(tokens)
-        tests = [at for at, token in enumerate(tokens) if token in ("IF", "IFELSE", "WHILE")]
-        crashing = [int(t.split()[-1]) for t in broken_rules(tokens) if t.startswith("4")]
-        claims = [(text, int(text.split()[-1])) for text in foregone(tokens)]
-        for _ in range(8):
-            run = karel.run(program, karel.random_world(rng))
-            branches = {(tests[number], outcome) for number, outcome in run.branches}
-            assert not run.ran & set(crashing)
-            seen["4"] += run.failed_at in crashing
+def test_what_is_known_holds_in_runs():
+    """Of random programs on random worlds, each claim reached by twenty runs at least."""
+    rng, each = np.random.default_rng(5), 8
+    programs = [naive.random_program(rng, 40) for _ in range(1500)]
+    worlds = draw_worlds(generator(5, "worlds"), each * len(programs), UNIFORM_WORLDS, 0, 0, EVEN)
+    rows = np.repeat(rows_of(programs), each, axis=0)
+    ran = run(rows, worlds, statements=True)
+    reached: Counter[str] = Counter()
+    for number, tokens in enumerate(programs):
+        tests = places_of_tests(tokens)
+        crashes = [fault for fault in broken_rules(tokens) if fault.startswith("4")]
+        claims = [(text, int(text.split()[-1])) for text in crashes + foregone(tokens)]
+        for row in range(each * number, each * (number + 1)) if claims else ():
+            taken = {(tests[test], outcome) for test, outcome in branches(ran.coverage[row])}
             for text, at in claims:
-                if "always true" in text:
-                    assert (at, False) not in branches
+                if text[0] == "4":
+                    assert not ran.statements[row, at] or ran.status[row] != 0
+                elif "always true" in text:
+                    assert (at, False) not in taken
                 elif "always false" in text or "never entered" in text:
-                    assert (at, True) not in branches
+                    assert (at, True) not in taken
                 elif "never left" in text:
-                    assert (at, True) not in branches or run.status != "ok"
-                seen[text[0]] += at in run.ran
-    assert min(seen[name] for name in "4ABC") >= 20
+                    assert (at, True) not in taken or ran.status[row] != 0
+                reached[text[0]] += int(ran.statements[row, at])
+    assert min(reached[name] for name in "4ABC") >= 20
 
 
-# Statistics.
+# The histograms.
 
 
-def test_statistics_of_a_few_programs() -> None:
+def test_statistics_of_a_few_programs():
     found = statistics(
         [
             wrap("move put"),
@@ -368,7 +351,6 @@ def test_statistics_of_a_few_programs() -> None:
         "actions_per_program": Counter({2: 1, 4: 2, 5: 1}),
         "constructs_per_program": Counter({0: 2, 3: 1, 5: 1}),
         "nesting": Counter({0: 2, 2: 1, 3: 1}),
-        "action_only_length": Counter({2: 1, 4: 1}),
         "action": Counter({"move": 7, "turnLeft": 4, "putMarker": 3, "pickMarker": 1}),
         "condition": Counter(
             {
@@ -380,7 +362,6 @@ def test_statistics_of_a_few_programs() -> None:
                 "not front": 1,
             }
         ),
-        "while_condition": Counter({"not left": 1, "noMarkersPresent": 1, "frontIsClear": 1}),
         "construct": Counter({"REPEAT": 1, "WHILE": 3, "IF": 3, "IFELSE": 1}),
         "repeat_count": Counter({3: 1}),
         "run_statements": Counter({1: 1, 2: 1, 3: 1, 4: 1}),
@@ -401,128 +382,7 @@ def test_statistics_of_a_few_programs() -> None:
             }
         ),
         "nested": Counter({"REPEAT>WHILE": 1, "IFELSE>WHILE": 1, "IFELSE>IF": 1, "IF>IF": 1}),
-        "statements_at_depth": Counter(
-            {
-                (0, 1): 1,
-                (0, 2): 1,
-                (0, 3): 1,
-                (0, 4): 1,
-                (1, 1): 1,
-                (1, 2): 3,
-                (2, 1): 3,
-                (2, 2): 1,
-                (3, 1): 1,
-            }
-        ),
     }
     assert tuple(found) == HISTOGRAMS
     assert control_shares(found) == {0: 0.3, 1: 4 / 7, 2: 0.2, 3: 0}
-    assert block_means(found) == {0: 2.5, 1: 1.75, 2: 1.25, 3: 1}
     assert nested_percentages(found) == dict.fromkeys(found["nested"], 25)
-
-
-def test_statistics_of_nothing() -> None:
-    assert statistics([]) == {name: Counter() for name in HISTOGRAMS}
-
-
-def test_statistics_of_real_programs_agree_with_each_other(real_programs: list[list[str]]) -> None:
-    found = statistics(real_programs)
-    for name in ("length", "actions_per_program", "constructs_per_program", "nesting"):
-        assert sum(found[name].values()) == len(real_programs)
-    for name in ("action", "construct"):
-        per_program = found[f"{name}s_per_program"]
-        assert found[name].total() == sum(n * count for n, count in per_program.items())
-    tests = found["construct"].total() - found["construct"]["REPEAT"]
-    assert found["condition"].total() == tests
-    assert found["repeat_count"].total() == found["construct"]["REPEAT"]
-    assert found["while_condition"].total() == found["construct"]["WHILE"]
-    assert set(found["condition"]) == set(FACTS["condition"])
-    assert set(found["nested"]) == set(FACTS["nested_percent"])
-    for length in range(2, 15):
-        assert found["action_only_length"][length] <= found["length"][length + 4]
-    # Near the facts, but for the long programs that the list lacks.
-    for name in set(HISTOGRAMS) & set(FACTS) - {"length"}:
-        assert total_variation(found[name], FACTS[name]) < 0.1
-    assert total_variation(pooled_lengths(found["length"]), FACTS["length"]) < 0.12
-
-
-# The facts.
-
-
-@pytest.mark.parametrize(
-    ("name", "total"),
-    [
-        ("length", 2500),
-        ("actions_per_program", 2500),
-        ("constructs_per_program", 2500),
-        ("nesting", 2500),
-        ("run_statements", 2500),
-        ("action_only_length", 659),
-        ("construct", 1106 + 954 + 849 + 735),
-        ("repeat_count", 1106),
-    ],
-)
-def test_histograms_of_the_facts_are_complete(name: str, total: int) -> None:
-    assert sum(FACTS[name].values()) == total
-
-
-def test_the_facts_agree_with_each_other() -> None:
-    for name in ("action", "condition"):
-        assert sum(FACTS[name].values()) == pytest.approx(100, abs=0.15)
-    assert len(FACTS["condition"]) == 8
-    assert len(FACTS["nested_percent"]) == 16
-    assert set(FACTS["action"]) == set(karel.ACTIONS)
-    for name in ("actions_per_program", "constructs_per_program", "run_statements"):
-        assert mean(FACTS[name]) == pytest.approx(FACTS["mean"][name], abs=0.006)
-    assert mean(FACTS["constructs_per_program"]) * 2500 == sum(FACTS["construct"].values())
-    without = FACTS["constructs_per_program"][0]
-    assert without == FACTS["nesting"][0] == sum(FACTS["action_only_length"].values())
-    # The shortest program with a construct is of 10 tokens: REPEAT around two actions.
-    for actions in (2, 3, 4, 5):
-        assert FACTS["length"][str(actions + 4)] == FACTS["action_only_length"][actions]
-    # Constructs in the outermost block, by two ways.
-    outermost = FACTS["mean"]["run_statements"] * FACTS["control_share_at_depth"][0]
-    assert outermost < FACTS["mean"]["constructs_per_program"]
-    assert FACTS["block_mean_at_depth"][0] == FACTS["mean"]["run_statements"]
-
-
-def test_the_lengths_of_the_facts_have_the_mean_and_percentiles_given() -> None:
-    middles: Counter[float] = Counter()
-    for name, count in FACTS["length"].items():
-        ends = [int(end) for end in name.split("-")]
-        middles[(ends[0] + ends[-1]) / 2] += count
-    assert mean(middles) == pytest.approx(18.41, abs=0.03)
-    variance = sum(n * n * count for n, count in middles.items()) / 2500 - mean(middles) ** 2
-    assert math.sqrt(variance) == pytest.approx(10.64, abs=0.06)
-    lengths = sorted(middles.elements())
-    for percent in (25, 50, 75, 90, 95):
-        assert lengths[25 * percent] == FACTS["length_percentile"][percent]
-
-
-def test_lengths_are_pooled() -> None:
-    lengths = Counter({6: 1, 45: 2, 46: 3, 50: 4, 51: 5, 55: 6, 56: 7, 65: 8, 66: 9, 5: 10})
-    assert pooled_lengths(lengths) == Counter(
-        {"6": 1, "45": 2, "46-50": 7, "51-55": 11, "56-65": 15, "66": 9, "5": 10}
-    )
-    assert set(pooled_lengths(dict.fromkeys(range(6, 66), 1))) == set(FACTS["length"])
-
-
-@pytest.mark.parametrize(
-    ("found", "facts", "distance"),
-    [
-        ({1: 3, 2: 1}, {1: 3, 2: 1}, 0),
-        ({1: 6, 2: 2}, {1: 75.0, 2: 25.0}, 0),
-        ({1: 1}, {2: 1}, 1),
-        ({1: 1, 2: 1}, {1: 1}, 0.5),
-        ({"a": 1, "b": 1, "c": 2}, {"a": 2, "b": 1, "d": 1}, 0.5),
-    ],
-)
-def test_total_variation(found: dict[Any, float], facts: dict[Any, float], distance: float) -> None:
-    assert total_variation(Counter(found), facts) == pytest.approx(distance)
-    assert total_variation(Counter(facts), found) == pytest.approx(distance)
-
-
-def test_total_variation_of_nothing_is_refused() -> None:
-    for found, facts in ((Counter(), {1: 1}), (Counter({1: 1}), {})):
-        with pytest.raises(ValueError, match="empty"):
-            total_variation(found, facts)

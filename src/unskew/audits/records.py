@@ -1,0 +1,135 @@
+"""The results of an audit as plain data: the histogram of a variable, and the data of a report."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.audits.holes import holes
+from unskew.core.tally import plain
+
+if TYPE_CHECKING:
+    from unskew.core.domain import Domain
+    from unskew.core.recipe import Recipe
+
+MOST_FREQUENT = 3  # values that an audit names
+ROUNDING = 1e-12  # floating point leaves up to this much of a divergence that is zero
+
+
+@dataclass(frozen=True)
+class VariableAudit:
+    """The histogram of one variable and its distances from uniform over X.
+
+    X is the declared support or, where none is declared, the values seen.
+    """
+
+    name: str
+    counts: Mapping[Hashable, int]  # over X, in order, zeros included
+    declared: bool
+    doc: str = ""
+    edges: tuple[float, ...] = ()  # of the bins that the audit chose, if it chose any
+
+    @cached_property
+    def n(self) -> int:
+        """Number of examples measured."""
+        return sum(self.counts.values())
+
+    @cached_property
+    def _p(self) -> NDArray[np.float64]:
+        return np.array(list(self.counts.values()), dtype=float) / self.n
+
+    @cached_property
+    def entropy(self) -> float:
+        """Entropy in nats."""
+        p = self._p[self._p > 0]
+        return float(-(p * np.log(p)).sum()) + 0.0
+
+    @property
+    def kl(self) -> float:
+        """Kullback-Leibler divergence from uniform over X, in nats: log |X| − entropy."""
+        kl = math.log(len(self.counts)) - self.entropy
+        return kl if kl > ROUNDING else 0.0
+
+    @property
+    def total_variation(self) -> float:
+        """Half the sum of |p(x) − 1/|X||: the share of examples that would have to move."""
+        return float(np.abs(self._p - 1 / len(self._p)).sum() / 2)
+
+    @property
+    def missing(self) -> tuple[Hashable, ...]:
+        """Values of X that no example has; if no X is declared, see ``holes``."""
+        if self.declared:
+            return tuple(value for value, count in self.counts.items() if count == 0)
+        return holes(self.counts)
+
+    @property
+    def most_frequent(self) -> tuple[tuple[Hashable, float], ...]:
+        """The most frequent values, each with its share of the examples."""
+        top = Counter(self.counts).most_common(MOST_FREQUENT)
+        return tuple((value, count / self.n) for value, count in top if count)
+
+    commonest = most_frequent  # the older name
+
+    def over(self, support: Sequence[Hashable]) -> VariableAudit:
+        """Measure the same counts over a wider X."""
+        return replace(self, counts={value: self.counts.get(value, 0) for value in support})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        return {
+            "n": self.n,
+            "support": "declared" if self.declared else "bins" if self.edges else "seen",
+            "kl": self.kl,
+            "total_variation": self.total_variation,
+            "entropy": self.entropy,
+            "missing": [plain(value) for value in self.missing],
+            "commonest": [[plain(value), share] for value, share in self.most_frequent],
+            "histogram": [[plain(value), count] for value, count in self.counts.items()],
+        }
+
+
+@dataclass(frozen=True)
+class Side:
+    """What a report says of one audit besides its histograms."""
+
+    label: str
+    n: int
+    duplicates: int
+    dropped: Mapping[str, int]
+    left_out: Mapping[str, str]
+    samples: Sequence[Any]
+    domain: Domain | None
+    recipe: Recipe | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What every report reads: one audit, or two that are compared."""
+
+    sides: Mapping[str, Side]  # by "before" and "after"; a single side has the name ""
+    variables: Mapping[str, tuple[VariableAudit, ...]]  # one for each side, over the same X
+    on_one_side: Sequence[str] = ()  # variables that only one side has
+    other_bins: Sequence[str] = ()  # variables that both sides have, but in different bins
+
+
+def kl_removed(before: VariableAudit, after: VariableAudit) -> float | None:
+    """Return the percentage of the KL from uniform that is gone (section B.5); None if it was 0."""
+    return 100 * (1 - after.kl / before.kl) if before.kl > 0 else None
+
+
+def in_order(values: Iterable[Hashable]) -> list[Hashable]:
+    """Return distinct values in their order, None last; values without an order as they print."""
+    distinct = list(dict.fromkeys(values))
+    sortable: list[Any] = [value for value in distinct if value is not None]
+    try:
+        ordered = sorted(sortable)
+    except Exception:  # values of several kinds, or of a user's own class
+        ordered = sorted(sortable, key=lambda value: (type(value).__name__, str(value)))
+    return [*ordered, None] if len(ordered) < len(distinct) else ordered

@@ -1,0 +1,37 @@
+"""Ctrl-C that ends a command although a user's function catches every exception."""
+
+import os
+import signal
+
+STOPPED = 130  # the exit code of a command that Ctrl-C ended
+MOST = 2  # times that Ctrl-C may be swallowed; the next one ends the process at once
+
+
+class Stopped(BaseException):
+    """Ctrl-C. No library knows this exception, so none replaces it by a message of its own."""
+
+
+class Interrupt:
+    """A handler of Ctrl-C that raises ``Stopped``, and counts how often it did."""
+
+    def __init__(self) -> None:
+        """Start with no Ctrl-C."""
+        self.count = 0
+
+    def __call__(self, *_: object) -> None:
+        """Raise ``Stopped`` wherever the program is."""
+        self.count += 1
+        if self.count > MOST:
+            os._exit(STOPPED)
+        raise Stopped
+
+
+def raise_if_stopped() -> None:
+    """Raise ``Stopped`` again if there was a Ctrl-C: a user's function may have swallowed it.
+
+    This is called after each call of a user's function, when such a function has raised an error,
+    and with each report of progress.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if isinstance(handler, Interrupt) and handler.count:
+        raise Stopped

@@ -1,0 +1,274 @@
+"""Samplers and variables that do odd things: each is right output, or one line that says what."""
+
+import os
+import signal
+import subprocess
+import sys
+import warnings
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import unskew
+from unskew import UnskewError
+from unskew.core.errors import HealthWarning
+
+from .waiting import HANG
+
+UNSKEW = [sys.executable, "-m", "unskew"]
+
+
+def refused(call, *expected: str) -> None:
+    """Check that a call raises an UnskewError of one line that has all expected texts."""
+    with pytest.raises(UnskewError) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+    for text in expected:
+        assert text in str(caught.value)
+
+
+def nothing(example):
+    return 0
+
+
+# One object that is changed and returned again.
+
+SHARED: dict = {}
+ROWS: list = []
+ARRAY = np.zeros(3)
+RING: list = [{} for _ in range(40)]
+TAKEN = iter(range(10**9))
+
+
+def same_dict(rng):
+    SHARED["a"] = int(rng.integers(1000))
+    return SHARED
+
+
+def same_list(rng):
+    ROWS[:] = [int(rng.integers(1000))]
+    return ROWS
+
+
+def inner_dict(rng):
+    return {"a": same_dict(rng)}
+
+
+def inner_array(rng):
+    ARRAY[:] = rng.random(3)
+    return {"a": ARRAY}
+
+
+def ring(rng):
+    example = RING[next(TAKEN) % 40]
+    example["a"] = int(rng.integers(1000))
+    return example
+
+
+@pytest.mark.filterwarnings("ignore::unskew.core.errors.HealthWarning")
+@pytest.mark.parametrize("draw", [same_dict, same_list, inner_dict, inner_array, ring])
+def test_an_example_that_is_changed_later_is_refused(draw, tmp_path):
+    expected = f"sampler '{draw.__name__}': ", "make a new object for each example"
+    refused(lambda: unskew.audit(draw, by=nothing, n=100), *expected)
+    refused(lambda: list(islice(unskew.homogenize(draw, by=nothing), 100)), *expected)
+    rng = np.random.default_rng(0)
+    refused(lambda: unskew.audit((draw(rng) for _ in range(100)), by=nothing), "make a new object")
+
+
+def test_generate_refuses_it_before_anything_is_finished(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("odd_same.py").write_text(
+        "d = {}\ndef draw(rng):\n    d['a'] = int(rng.integers(1000))\n    return d\n"
+    )
+    code, out, err = run("generate", "odd_same:draw", "-n", 100, "-o", "d")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "make a new object for each example" in err
+    assert not Path("d", "manifest.json").exists()
+
+
+def test_examples_that_are_the_same_and_stay_are_taken():
+    pool = [{"a": i} for i in range(5)]
+    for draw in (
+        lambda rng: pool[rng.integers(5)],
+        lambda rng: int(rng.integers(3)),
+        lambda rng: ("a", (1, 2)),
+        lambda rng: {"a": pool},
+    ):
+        assert unskew.audit(draw, by=nothing, n=1000).n == 1000
+
+
+# Sets, whose order is another in each process.
+
+
+@pytest.mark.parametrize(
+    "example", [{1, 2}, {"a": {1}}, {"a": [{"b": frozenset("x")}]}, ({1},)], ids=repr
+)
+def test_a_set_is_refused_wherever_it_is(example, tmp_path):
+    said = "holds a set, whose order changes from run to run; give a sorted list or tuple"
+    rows = [{"a": 1}, example]
+    refused(lambda: unskew.audit(rows, by=nothing), "row 2: ", said)
+    refused(lambda: unskew.resample(rows, tmp_path / "a.jsonl", by=nothing), "row 2: ", said)
+    refused(lambda: unskew.audit(lambda rng: example, by=nothing), "sampler '<lambda>': ", said)
+    refused(lambda: unskew.audit([1], by=lambda e: frozenset([1])), "variable '<lambda>'", said)
+
+
+# Values of classes whose own methods raise.
+
+
+class Unprintable:
+    def __repr__(self):
+        raise ValueError("no repr")
+
+
+class Unequal:
+    def __init__(self, _):
+        pass
+
+    def __hash__(self):
+        return 1
+
+    def __eq__(self, other):
+        raise ValueError("no eq")
+
+
+class Unhashable:
+    def __hash__(self):
+        raise ValueError("no hash")
+
+
+class Unordered:
+    def __init__(self, number):
+        self.number = number
+
+    def __lt__(self, other):
+        raise ValueError("no order")
+
+
+def deep(levels: int) -> tuple:
+    value: tuple = ()
+    for _ in range(levels):
+        value = (value,)
+    return value
+
+
+VALUES = {
+    "repr": (lambda e: Unprintable(), "cannot be compared or printed (ValueError: no repr ("),
+    "eq": (Unequal, "cannot be compared or printed (ValueError: no eq ("),
+    "hash": (lambda e: Unhashable(), "cannot be hashed (ValueError: no hash ("),
+    "deep": (lambda e: deep(300), "has more than 100 levels"),
+    "very deep": (lambda e: deep(200_000), "has more than 100 levels"),
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_a_value_that_cannot_be_counted_is_refused(kind, tmp_path):
+    variable, said = VALUES[kind]
+    rows = [{"a": i} for i in range(3)]
+    expected = "returned ", said, "(example {'a': "
+    refused(lambda: unskew.audit(rows, by=variable), *expected)
+    refused(lambda: list(islice(unskew.homogenize(lambda rng: rows[1], by=variable), 2)), said)
+    refused(lambda: unskew.resample(rows, tmp_path / "a.jsonl", by=variable), *expected)
+
+    def objects(batch):
+        values = np.empty(len(batch), dtype=object)
+        for row, example in enumerate(batch.examples()):
+            values[row] = variable(example)
+        return values
+
+    own = unskew.SalientVariable("own", objects)
+    refused(lambda: unskew.audit(rows, by=own), "variable 'own' (", "test_odd_functions.py", said)
+
+
+def test_values_without_an_order_are_counted():
+    assert unskew.audit([1, 2, 3], by=Unordered).variables["Unordered"].n == 3
+
+
+def test_an_example_that_cannot_be_printed_is_refused_by_its_row():
+    rows = [{"a": 1}, {"a": Unprintable()}]
+    refused(lambda: unskew.audit(rows, by=nothing), "row 2: ", "ValueError: no repr")
+
+
+# Numbers that hardly repeat cannot be homogenized.
+
+
+def test_homogenizing_numbers_that_hardly_repeat_is_warned_of_once(run, tmp_path, monkeypatch):
+    kept = unskew.homogenize(lambda rng: rng.random(), by=lambda x: x)
+    with pytest.warns(HealthWarning) as caught:
+        assert len(list(islice(kept, 3000))) == 3000
+    (warning,) = caught
+    assert "hardly any value of '<lambda>' repeats (1" in str(warning.message)
+    assert "unskew.bins, unskew.round_to" in str(warning.message)
+    assert any("hardly any value" in line for line in kept.health().warnings)
+    monkeypatch.chdir(tmp_path)
+    Path("odd_floats.py").write_text("def draw(rng):\n    return {'a': rng.random()}\n")
+    code, _, err = run("generate", "odd_floats:draw", "-n", 150, "--homogenize", "a", "-o", "d")
+    assert (code, err.count("hardly any value of 'a' repeats")) == (0, 1)
+
+
+def test_values_that_repeat_are_not_warned_of():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kept = unskew.homogenize(lambda rng: int(rng.integers(300)), by=lambda x: x)
+        assert len(list(islice(kept, 3000))) == 3000
+
+
+# Ctrl-C that a user's function swallows.
+
+SWALLOWS = """
+import os, signal
+
+calls = []
+
+def stop_once():
+    calls.append(1)
+    if len(calls) == 20:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            while True:  # until it comes
+                pass
+        except BaseException:
+            {swallow}
+
+def draw(rng):
+    stop_once()
+    return {{"a": int(rng.integers(5))}}
+
+def plain(rng):
+    return {{"a": int(rng.integers(5))}}
+
+def size(example):
+    stop_once()
+    return example["a"]
+"""
+
+
+@pytest.mark.parametrize("swallow", ["pass", "raise ValueError", "raise SystemExit(0)"])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("generate", "mine:draw", "-n", "3000", "-o", "made", "--workers", "1"),
+        ("audit", "mine:draw", "-n", "3000"),
+        ("audit", "mine:plain", "--by", "mine:size", "-n", "3000"),
+        ("convert", "mine:draw", "-n", "3000", "made.jsonl"),
+    ],
+    ids=["generate", "audit", "a variable", "convert"],
+)
+def test_ctrl_c_ends_a_command_whatever_catches_it(args, swallow, tmp_path):
+    (tmp_path / "mine.py").write_text(SWALLOWS.format(swallow=swallow))
+    done = subprocess.run(
+        [*UNSKEW, *args],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        env={**os.environ, "PYTHONPATH": str(Path(unskew.__file__).parents[1])},
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.startswith("stopped; no file is half-written")
+    assert not (tmp_path / "made" / "manifest.json").exists()
+    assert not (tmp_path / "made.jsonl").exists()
+    assert not list(tmp_path.rglob("*.part"))
