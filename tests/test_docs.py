@@ -200,6 +200,8 @@ def test_tests_benches_and_files_that_are_named_exist(page):
             assert re.search(rf"(def|class) {name}\b", tests), name
         if re.fullmatch(r"(src|tests|bench|results|examples|docs)/[\w./*-]*", name):
             assert list(ROOT.glob(name.rstrip("/"))), name
+        if re.fullmatch(r"[\w/]+/\w+\.py", name) and page != "CHANGELOG.md":
+            assert list(ROOT.glob(name)) or list(ROOT.glob(f"src/**/{name}")), name
         for module in re.findall(r"python -m (bench\.\w+)", name):
             assert (ROOT / module.replace(".", "/")).with_suffix(".py").exists(), module
 
