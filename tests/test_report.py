@@ -18,13 +18,8 @@ from jinja2 import UndefinedError
 from rich.console import Console
 
 from unskew import audit as measure
-<<<<<<< HEAD
 from unskew.audits.audit import Audit, Comparison
 from unskew.audits.records import VariableAudit
-=======
-from unskew.audits.audit import Audit, Comparison, VariableAudit
-from unskew.audits.report import write_picture
->>>>>>> safety
 from unskew.audits.report.charts import (
     MOST_BARS,
     comparison_chart,

@@ -16,15 +16,9 @@ from unskew.core.errors import HealthWarning, RowError, UnskewError, one_line
 from unskew.core.recipe import Recipe, Trust, trusted_names
 from unskew.core.rng import generator
 from unskew.core.rowhash import row_hashes
-<<<<<<< HEAD
-from unskew.core.usercode import raised
+from unskew.core.usercode import RAISED, raised
 from unskew.datasets.generate import shard
 from unskew.datasets.inputs import check_inputs
-=======
-from unskew.core.usercode import RAISED, raised
-from unskew.datasets.generate import make
-from unskew.datasets.inputs import check_inputs, untrusted_inputs
->>>>>>> safety
 from unskew.datasets.manifest import Verified, Whole, inspect_files
 from unskew.datasets.part import part_batch, part_bytes
 from unskew.datasets.splits import SeenKeys, key_hashes, keys_in, split_of

@@ -27,19 +27,12 @@ HALF_WRITTEN = re.compile(r"\..+\.(?P<process>\d+)(\.(?P<machine>[0-9a-f]{8})?[0
 NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
-<<<<<<< HEAD
 def write_bytes(path: Place, data: bytes) -> None:
     """Write a file or an object whole or not at all."""
     if isinstance(path, ObjectPath):
         path.put(data)
     else:
         write_by(path, lambda beside: beside.write_bytes(data))
-=======
-def _name_beside(path: Path) -> Path:
-    # Threads share the number of their process: hence the random letters.
-    letters = _machine() + secrets.token_hex(4)
-    return path.with_name(f".{path.name}.{os.getpid()}.{letters}.part")
->>>>>>> safety
 
 
 def write_text(path: Place, text: str) -> None:
@@ -77,14 +70,10 @@ def _write_beside(
     try: Ctrl-C between the end of a with-statement and its manager would leave the file.
     """
     on_disk(path)
-<<<<<<< HEAD
     # The threads of a process share its number: hence the random letters.
     letters = _machine() + secrets.token_hex(4)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.{letters}.part")
-=======
     whole = path.absolute()
-    beside = _name_beside(whole)
->>>>>>> safety
+    beside = whole.with_name(f".{path.name}.{os.getpid()}.{letters}.part")
     try:
         with plain_errors(path):
             whole.parent.mkdir(parents=True, exist_ok=True)
