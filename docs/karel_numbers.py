@@ -159,8 +159,8 @@ def _reading() -> str:
     passed, streamed = (
         f"{steps * FULL.batch / 1e6:.0f} M" for steps in (FULL.whole_steps, FULL.steps)
     )
-    scores = _scores("uniform, whole")[0]
-    shares = [_percent(scores[test]["common"]) for test in list(SUMMARY)[:5]]
+    common = [_scores("uniform, whole")[0][test]["common"] for test in list(SUMMARY)[:5]]
+    shares = [_percent(share) for share in common]
     return "\n".join(
         (
             f"- **Training.** A model sees {passed} examples in {PASSES} and {streamed} examples "

@@ -7,6 +7,7 @@ import sys
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import waiting
 from tests.commands import exit_code
 
 # Before torch is loaded: two suites on two cores would starve each other.
@@ -53,3 +54,10 @@ def own_module(tmp_path, monkeypatch):
     yield write
     for name in names:
         sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def children():
+    """Return a function that gives the processes that this process started since the test began."""
+    before = waiting.children()
+    return lambda: waiting.children() - before

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pytest
 
-from tests.waiting import HANG, children, is_alive, until
+from tests.waiting import HANG, is_alive, until
 from unskew.core.crew import Crew, send
 from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.worker import STOPPED
@@ -47,7 +47,7 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def crew(tmp_path, monkeypatch):
+def crew(tmp_path, monkeypatch, children):
     """Return what starts a crew of such workers; it is closed after the test."""
     (tmp_path / "calculating.py").write_text(WORKER)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
@@ -184,7 +184,7 @@ def test_whoever_waits_when_it_is_closed_hears_of_it(crew, questions):
         own.answer()
 
 
-def test_no_process_and_no_thread_is_left_and_the_files_are_cleaned(crew):
+def test_no_process_and_no_thread_is_left_and_the_files_are_cleaned(crew, children):
     """Also when the workers have answers that nobody took, or ignore a stop."""
     before, cleaned = set(threading.enumerate()), []
     own = crew(3, clean=cleaned.append)

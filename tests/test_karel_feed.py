@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.waiting import children
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.datasets import stream as streaming
@@ -62,7 +61,7 @@ def test_it_goes_on_where_it_stood():
             assert same(again.take(900), later)
 
 
-def test_without_workers_no_process_is_started():
+def test_without_workers_no_process_is_started(children):
     with closing(Feed(RECIPE, 0, Place(1), stride=2)) as feed, closing(Feed(RECIPE, 0)) as whole:
         assert same(feed.take(10), tuple(part[BLOCK:] for part in whole.take(BLOCK + 10)))
         feed.take(BLOCK)
@@ -108,7 +107,7 @@ def test_an_error_in_a_process_is_told(monkeypatch):
         feed.take(10)
 
 
-def test_a_process_that_is_killed_is_noticed():
+def test_a_process_that_is_killed_is_noticed(children):
     with closing(Feed(RECIPE, 1)) as feed:
         feed.take(10)
         (worker,) = children()
@@ -117,7 +116,7 @@ def test_a_process_that_is_killed_is_noticed():
             feed.take(50 * BLOCK)
 
 
-def test_no_process_and_no_thread_is_left_behind():
+def test_no_process_and_no_thread_is_left_behind(children):
     """The workers are ahead when it is closed."""
     before = set(threading.enumerate())
     with closing(Feed(RECIPE, 2)) as feed:

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 import typer
 
-from tests.waiting import HANG, children, is_alive, until
+from tests.waiting import HANG, is_alive, until
 from unskew.cli.time_limit import AGAIN, time_limit
 from unskew.core.crew import send
 from unskew.core.errors import UnskewError
@@ -92,7 +92,7 @@ def test_what_one_cannot_do_ends_all(tmp_path):
         run_lanes(lab, [job("msr stream"), job("uniform, passes")], 2)
 
 
-def test_a_process_that_is_killed_is_named(tmp_path):
+def test_a_process_that_is_killed_is_named(tmp_path, children):
     def kill(_):
         for worker in children():
             os.kill(worker, signal.SIGKILL)
