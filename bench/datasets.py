@@ -12,8 +12,8 @@ from typing import Any
 from unskew import Recipe, generate
 from unskew.core.batch import Batch
 from unskew.datasets.engines import processes
-from unskew.datasets.generate import shard
 from unskew.datasets.part import make_part, measured
+from unskew.datasets.run import shard
 
 RECIPES = {
     "karel/msr": Recipe("karel/msr", 393_216, shard_size=16_384),

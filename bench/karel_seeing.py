@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from bench.results import options, save
-from unskew.datasets.generate import shard
+from unskew.datasets.run import shard
 from unskew.experiments.karel.lab.scales import SCALES
 from unskew.experiments.karel.lab.trainings import training
 from unskew.io.files import check_writable

@@ -10,7 +10,7 @@ from bench.results import options, save
 from unskew import Recipe
 from unskew.audits.records import VariableAudit
 from unskew.core.tally import Tally
-from unskew.datasets.generate import shard
+from unskew.datasets.run import shard
 
 KEPT, SIZES, SEEDS = 64_000, (64_000, 8_000, 1_000, 250, 64), 3
 CASES = {"calculator/dcfg": "length", "calculator/t2t": "max_depth"}

@@ -1,4 +1,4 @@
-"""Writes docs/commands.md and docs/api.md from the code itself; `make docs` runs it.
+"""Writes commands.md, api.md and the modules in design.md from the code; `make docs` runs it.
 
 A block stands between `<!-- reference: NAME -->` and `<!-- end -->`. The text around the blocks,
 with the examples, is written by hand. A name that has no block yet gets one at the end of its page.
@@ -19,8 +19,9 @@ import unskew
 from unskew.cli import app
 
 ROOT = Path(__file__).parents[1]
-COMMANDS, API = "docs/commands.md", "docs/api.md"
-PAGES = (COMMANDS, API)
+COMMANDS, API, DESIGN = "docs/commands.md", "docs/api.md", "docs/design.md"
+PAGES = (COMMANDS, API, DESIGN)
+ROOMS = ("core", "balance", "io", "audits", "datasets")  # whose modules the design page lists
 # Documented after the public names: what these return, what a domain of your own needs, and Karel.
 BESIDE = {
     "unskew.core.domain": ("Range", "Choice", "Formats", "Views", "Catalog"),
@@ -62,6 +63,8 @@ def blocks(page: str) -> dict[str, str]:
     """Return the text of every block of a page by its name."""
     if page == COMMANDS:
         return {f"unskew {name}": _command(name, command) for name, command in commands().items()}
+    if page == DESIGN:
+        return {f"modules of {room}": _modules(room) for room in ROOMS}
     return {
         f"{module}.{name}": _entry(name, getattr(import_module(module), name))
         for module, names in {"unskew": unskew.__all__, **BESIDE}.items()
@@ -87,6 +90,19 @@ def rewritten(page: str) -> str:
         if name not in there:
             text += f"\n## {name}\n\n<!-- reference: {name} -->\n{block}\n<!-- end -->\n"
     return text
+
+
+def _modules(room: str) -> str:
+    """Return a table of the modules of a room, with the first sentence of each."""
+    folder = Path(unskew.__file__).parent / room
+    rows = []
+    for path in sorted(folder.rglob("*.py")):
+        if path.name != "__init__.py":
+            doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+            sentence = re.split(r"\.\s", " ".join(doc.split()), maxsplit=1)[0].rstrip(".")
+            name = path.relative_to(folder).with_suffix("").as_posix()
+            rows.append(f"| `{name}` | {_markdown(sentence)} |")
+    return "\n".join(["| module | |", "|---|---|", *rows])
 
 
 def _command(name: str, command: Any) -> str:

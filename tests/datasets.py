@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from unskew.core.recipe import Recipe
-from unskew.datasets.engines import Engine
-from unskew.datasets.generate import run_part
+from unskew.datasets.run import Engine, run_part
 from unskew.io.location import Place, sha256
 
 

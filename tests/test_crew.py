@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from tests.waiting import HANG, is_alive, until
-from unskew.core.crew import Crew, send
 from unskew.core.errors import HealthWarning, UnskewError
-from unskew.core.worker import STOPPED
+from unskew.core.processes.crew import Crew, send
+from unskew.core.processes.worker import STOPPED
 
 # A question is a line of Python; its value is the answer. The task is one that is done first.
 WORKER = """
@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 import numpy as np
 from unskew.core.errors import HealthWarning, UnskewError
-from unskew.core.worker import serve
+from unskew.core.processes.worker import serve
 
 def stay():
     while True:

@@ -206,6 +206,16 @@ def test_tests_benches_and_files_that_are_named_exist(page):
             assert (ROOT / module.replace(".", "/")).with_suffix(".py").exists(), module
 
 
+def test_the_walk_names_functions_where_they_are():
+    """`name` (`file.py`) and (`name`, `file.py`): the file has a function or class of that name."""
+    text = text_of("docs/design.md").partition("## The way of one example")[2]
+    pairs = re.findall(r"`(\w+)`(?:,| \()\s?`([\w/]+\.py)`", text)
+    assert len(pairs) > 30
+    for name, path in pairs:
+        source = (ROOT / "src" / "unskew" / path).read_text()
+        assert re.search(rf"(def|class) {name}\b", source), (name, path)
+
+
 # Python.
 
 

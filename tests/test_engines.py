@@ -13,8 +13,8 @@ import pytest
 
 from tests.waiting import HANG, is_alive, until
 from unskew import Recipe, UnskewError, generate
-from unskew.core.crew import send
-from unskew.core.worker import STOPPED
+from unskew.core.processes.crew import send
+from unskew.core.processes.worker import STOPPED
 from unskew.datasets.engines import processes
 from unskew.datasets.part import NOTES, finished_part
 
@@ -132,7 +132,7 @@ import os, signal, time
 from pathlib import Path
 import __main__
 
-in_worker = getattr(__main__.__spec__, "name", "") == "unskew.datasets.worker"
+in_worker = getattr(__main__.__spec__, "name", "") == "unskew.datasets.engines.worker"
 
 """
 
@@ -244,7 +244,7 @@ def worker_of():
         recipe = Recipe("own:draw", 1_000)
         (folder / "recipe.json").write_text(recipe.to_json())
         process = subprocess.Popen(
-            [sys.executable, "-m", "unskew.datasets.worker"], cwd=folder,
+            [sys.executable, "-m", "unskew.datasets.engines.worker"], cwd=folder,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         started.append(process)

@@ -20,9 +20,9 @@ from unskew.audits.report.words import dropped_details
 from unskew.core.batch import Batch
 from unskew.core.domain import parameters
 from unskew.core.errors import HealthWarning
-from unskew.core.json_text import json_text
 from unskew.core.rowhash import row_hashes
 from unskew.core.tally import Tally
+from unskew.core.values.json_text import json_text
 from unskew.datasets.convert import convert
 from unskew.datasets.target import open_target
 

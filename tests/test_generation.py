@@ -18,7 +18,7 @@ import pytest
 from tests.datasets import contents, finished_contents, one_by_one
 from unskew import Dataset, Recipe, Tally, UnskewError, audit, generate
 from unskew.core.tally import Reason, by_kind
-from unskew.datasets.generate import shard
+from unskew.datasets.run import shard
 from unskew.io.location import sha256
 
 SMALL = Recipe("calculator/dcfg", 250, homogenize=("length",), seed=3, shard_size=100)

@@ -11,11 +11,11 @@ import pytest
 
 from tests.datasets import agree_with_part, contents
 from unskew import Recipe, UnskewError, generate
-from unskew.datasets import generate as generation
+from unskew.datasets import run as running
 from unskew.datasets.engines import processes
-from unskew.datasets.generate import shard
 from unskew.datasets.inputs import RECORD, content_of
 from unskew.datasets.part import NOTES
+from unskew.datasets.run import shard
 from unskew.datasets.shard import DERIVED_AT_ONCE
 from unskew.datasets.splits import keys_in
 from unskew.datasets.target import open_input, open_target
@@ -104,7 +104,7 @@ def test_an_input_that_changes_while_parts_are_made_is_noticed(inputs, monkeypat
             replace("base.jsonl")
         return found
 
-    monkeypatch.setattr(generation, "shard", made_late)
+    monkeypatch.setattr(running, "shard", made_late)
     with pytest.raises(UnskewError, match=r"base\.jsonl has changed since made was begun"):
         generate(recipe, "made")
     assert [path.name for path in Path("made/data").iterdir()] == ["train-00000-of-00003.parquet"]

@@ -15,9 +15,9 @@ import typer
 
 from tests.waiting import HANG, is_alive, until
 from unskew.cli.time_limit import AGAIN, time_limit
-from unskew.core.crew import send
 from unskew.core.errors import UnskewError
-from unskew.core.worker import STOPPED
+from unskew.core.processes.crew import send
+from unskew.core.processes.worker import STOPPED
 from unskew.experiments.karel.lab import lanes
 from unskew.experiments.karel.lab.cells import CellPlan, TablePlan
 from unskew.experiments.karel.lab.lab import Exam, Lab
@@ -109,7 +109,7 @@ def test_a_process_that_is_killed_is_named(tmp_path, children):
 HELD = """
 import os, signal, time
 from pathlib import Path
-from unskew.core.worker import serve
+from unskew.core.processes.worker import serve
 from unskew.experiments.karel.lab import lane
 from unskew.models.karel.train import run as karel_run
 
@@ -284,7 +284,7 @@ def test_a_lane_that_fails_when_it_is_told_to_stop_ends_all_the_same(tmp_path, s
 # Lanes that are not training: what they do can be done again, so they end at once.
 ELSEWHERE = """
 import sys, time
-from unskew.core.worker import serve
+from unskew.core.processes.worker import serve
 from unskew.experiments.karel.lab import lab
 from unskew.experiments.karel.lab import lane
 

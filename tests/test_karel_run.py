@@ -16,7 +16,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tests.waiting import until
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
-from unskew.datasets.generate import shard
+from unskew.datasets.run import shard
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.models.checkpoint import load_checkpoint, save_checkpoint
 from unskew.models.karel.data.mixture import Feeds, Mixture

@@ -16,8 +16,8 @@ import pytest
 from tests.test_engines import contents
 from tests.waiting import HANG, until
 from unskew import Recipe, UnskewError, generate
-from unskew.datasets import engines
-from unskew.datasets.engines import _knock, ray_cluster
+from unskew.datasets.engines import ray as ray_engine
+from unskew.datasets.engines.ray import _knock, ray_cluster
 
 ray = pytest.importorskip("ray")
 from ray.cluster_utils import Cluster  # noqa: E402 - only where Ray is
@@ -126,8 +126,8 @@ def is_there(address: str) -> bool:
 
 def test_a_cluster_that_asks_for_a_token_is_told_from_none(tmp_path, monkeypatch):
     """It is said in one line what is missing, and not that there is no cluster."""
-    monkeypatch.setattr(engines, "CONNECT_SECONDS", HANG)
-    monkeypatch.setattr(engines, "KNOCK_SECONDS", HANG)
+    monkeypatch.setattr(ray_engine, "CONNECT_SECONDS", HANG)
+    monkeypatch.setattr(ray_engine, "KNOCK_SECONDS", HANG)
     monkeypatch.setenv("HOME", str(tmp_path))  # where Ray looks for a token
     for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
         monkeypatch.delenv(name, raising=False)

@@ -210,7 +210,6 @@ def many(tmp_path_factory) -> dict[str, bytes]:
 
 HELD = """
 import signal
-from unskew.datasets import engines
 from unskew.datasets import finish as finishing
 from unskew.datasets import generate as generation
 from unskew.cli import main

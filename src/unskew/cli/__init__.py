@@ -16,23 +16,12 @@ from typing import Any, NoReturn
 
 import typer
 
-from unskew.cli import (
-    audit,
-    convert,
-    evaluate,
-    generate,
-    list_,
-    reproduce,
-    resample,
-    show,
-    synthesize,
-    train,
-    verify,
-)
-from unskew.cli.models import ModelCommand
+from unskew.cli import audit, convert, generate, list_, reproduce, resample, show, verify
+from unskew.cli.models import evaluate, synthesize, train
+from unskew.cli.models.command import ModelCommand
 from unskew.cli.printing import echo
 from unskew.core.errors import HealthWarning, UnskewError, one_line
-from unskew.core.stop import STOPPED, Interrupt, Stopped
+from unskew.core.processes.stop import STOPPED, Interrupt, Stopped
 
 app = typer.Typer(
     name="unskew",

@@ -22,7 +22,7 @@ from unskew.core.errors import UnskewError, check_count
 
 if TYPE_CHECKING:
     from unskew.core.recipe import Recipe
-    from unskew.datasets.engines import Engine
+    from unskew.datasets.run import Engine
     from unskew.io.dataset import Dataset
 
 

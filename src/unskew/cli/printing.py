@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from unskew.core.json_text import json_text
+from unskew.core.values.json_text import json_text
 from unskew.core.visible import Visible, visible, visible_json
 
 if TYPE_CHECKING:

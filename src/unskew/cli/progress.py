@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from unskew.cli.printing import echo
-from unskew.core.stop import raise_if_stopped
+from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.visible import visible
 
 FIRST_LINE, NEXT_LINES = 2.0, 10.0  # seconds before the first plain line, and between lines

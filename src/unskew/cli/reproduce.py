@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unskew.cli.models import PANELS, need_torch
+from unskew.cli.models.command import PANELS, need_torch
 from unskew.cli.options import Json
 from unskew.cli.printing import draw, echo, print_json, terminal
 from unskew.cli.progress import Advance, progress

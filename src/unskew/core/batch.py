@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.errors import RowError, UnskewError, brief
-from unskew.core.nesting import check_nesting
+from unskew.core.values.nesting import check_nesting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, brief
-from unskew.core.nesting import check_nesting
-from unskew.core.printed import printed
+from unskew.core.values.nesting import check_nesting
+from unskew.core.values.printed import printed
 
 
 class Collected:

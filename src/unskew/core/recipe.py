@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unskew.core.errors import UnskewError, check_range, unknown
-from unskew.core.json_text import parse_json
+from unskew.core.values.json_text import parse_json
 
 if TYPE_CHECKING:
     from unskew.io.location import Place

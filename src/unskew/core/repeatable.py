@@ -12,10 +12,10 @@ from contextlib import contextmanager, redirect_stdout
 import numpy as np
 
 from unskew.core.errors import HealthWarning, UnskewError
-from unskew.core.printed import printed
 from unskew.core.rng import generator
 from unskew.core.source import Source
 from unskew.core.usercode import place_of
+from unskew.core.values.printed import printed
 
 FEW = 3  # examples drawn twice before an audit; each may be a slow call
 MORE = 5  # before a dataset or a stream, which promise the same examples again

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from unskew.core.batch import Batch, binary_rows, is_binary, is_text, readable, text_bytes
 from unskew.core.compiled import compiled
 from unskew.core.errors import RowError, brief
-from unskew.core.printed import printed
 from unskew.core.usercode import raised
+from unskew.core.values.printed import printed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

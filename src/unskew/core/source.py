@@ -14,7 +14,7 @@ import numpy as np
 from unskew.core.batch import Batch
 from unskew.core.collected import Collected
 from unskew.core.errors import RowError, UnskewError, brief
-from unskew.core.stop import raise_if_stopped
+from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.usercode import RAISED, own_code, raised
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from unskew.core.errors import UnskewError
-from unskew.core.stop import raise_if_stopped
+from unskew.core.processes.stop import raise_if_stopped
 
 RAISED = (Exception, SystemExit, GeneratorExit)  # by a user's function; all but Ctrl-C
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep

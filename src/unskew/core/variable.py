@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError, brief, check_range
-from unskew.core.nesting import check_nesting
-from unskew.core.stop import raise_if_stopped
+from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.usercode import RAISED, own_code, place_of, raised
+from unskew.core.values.nesting import check_nesting
 
 Values: TypeAlias = NDArray[Any]  # one value a row: numbers, or Python objects
 _PLAIN = {type(None), bool, int, float, str, bytes}  # values that need no check

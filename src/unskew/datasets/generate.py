@@ -1,35 +1,24 @@
-"""Running recipes: ``shard`` is pure, generation maps it over the shards that are missing."""
+"""Runs a recipe: makes the parts that are missing, and writes the dataset."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from unskew.core.errors import HealthWarning, UnskewError, is_new
 from unskew.core.recipe import Recipe
 from unskew.core.repeatable import refuse_unrepeatable
 from unskew.datasets.finish import at_once, finish
-from unskew.datasets.inputs import check_inputs, contents_of, record_inputs
-from unskew.datasets.part import finished_part, make_part
-from unskew.datasets.shard import make_shard, shard_batches
+from unskew.datasets.inputs import contents_of, record_inputs
+from unskew.datasets.part import finished_part
+from unskew.datasets.run import Advance, Engine, check_owner, run_part
+from unskew.datasets.shard import shard_batches
 from unskew.datasets.target import open_recipe
 from unskew.io.dataset import RECIPE, Dataset
 from unskew.io.files import create_text, remove_stale
 from unskew.io.location import Place, check_contents, place, plain_errors
-
-if TYPE_CHECKING:
-    from unskew.core.batch import Batch
-    from unskew.core.tally import Tally
-    from unskew.datasets.engines import Engine
-
-Advance = Callable[[int], None]
-
-
-def shard(recipe: Recipe, index: int, advance: Advance = lambda _: None) -> tuple[Batch, Tally]:
-    """Make one shard. The same recipe and index give the same examples anywhere, in any order."""
-    return make_shard(open_recipe(recipe), index, advance)
 
 
 def generate(
@@ -102,14 +91,6 @@ def _run_here(recipe: Recipe, folder: Place, indices: Sequence[int], advance: Ad
             run_part(recipe, folder, index, advance)
 
 
-def run_part(recipe: Recipe, folder: Place, index: int, advance: Advance = lambda _: None) -> None:
-    """Make one part of a dataset, whoever asks for it."""
-    batch, tally = shard(recipe, index, advance)
-    check_owner(folder, recipe)
-    check_inputs(folder, recipe)  # after they were read: had they changed, it would be seen
-    make_part(recipe, folder, index, batch, tally, drawn=recipe.distinct)
-
-
 def _claim(folder: Place, recipe: Recipe) -> None:
     """Make the folder this recipe's, unless something else is in it."""
     with plain_errors(folder):
@@ -123,15 +104,3 @@ def _claim(folder: Place, recipe: Recipe) -> None:
     if not (folder / RECIPE).is_file():
         create_text(folder / RECIPE, recipe.to_json())
     check_owner(folder, recipe)
-
-
-def check_owner(folder: Place, recipe: Recipe) -> None:
-    """Refuse a folder that is another recipe's.
-
-    A disk gives a new folder to the first of two runs; a store may give it to both, and the last
-    one's recipe stays. So it is read again before a part is written, and before the manifest is.
-    """
-    if Recipe.read(folder / RECIPE).hash != recipe.hash:
-        raise UnskewError(
-            f"{folder} was made by another recipe; choose a new folder or remove that one"
-        )

@@ -24,9 +24,9 @@ from unskew.balance.codebook import Codebook
 from unskew.balance.histogram import Histogram
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
-from unskew.core.json_text import parse_json
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally, plain
+from unskew.core.values.json_text import parse_json
 from unskew.io.files import write_bytes, write_text
 from unskew.io.location import Place, inside, parquet_file, sha256
 from unskew.io.lookup import recipe_domain, recipe_variables

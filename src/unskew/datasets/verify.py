@@ -17,10 +17,10 @@ from unskew.core.recipe import Recipe, Trust, trusted_names
 from unskew.core.rng import generator
 from unskew.core.rowhash import row_hashes
 from unskew.core.usercode import RAISED, raised
-from unskew.datasets.generate import shard
 from unskew.datasets.inputs import check_inputs
 from unskew.datasets.manifest import Verified, Whole, inspect_files
 from unskew.datasets.part import part_batch, part_bytes
+from unskew.datasets.run import shard
 from unskew.datasets.splits import SeenKeys, key_hashes, keys_in, split_of
 from unskew.datasets.target import open_input, untrusted_inputs
 from unskew.io.dataset import read_parquet, recipe_of

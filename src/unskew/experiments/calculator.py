@@ -28,7 +28,7 @@ from unskew.core.errors import unknown
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.tally import Tally
-from unskew.datasets.generate import shard
+from unskew.datasets.run import shard
 from unskew.experiments.files import read_json, write_json
 from unskew.experiments.provenance import provenance
 from unskew.experiments.say import Say

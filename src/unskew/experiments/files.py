@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unskew.core.errors import UnskewError
-from unskew.core.json_text import parse_json
+from unskew.core.values.json_text import parse_json
 from unskew.io.files import write_text
 from unskew.io.location import plain_errors
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
-from unskew.core.json_text import parse_json
 from unskew.core.recipe import Recipe, Trust
 from unskew.core.tally import Tally
+from unskew.core.values.json_text import parse_json
 from unskew.io.location import Place, inside, parquet_file, place, plain_errors, sha256
 from unskew.io.object_store import store_errors
 

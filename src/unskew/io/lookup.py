@@ -22,9 +22,9 @@ import numpy as np
 from unskew.core.batch import EXAMPLE, Batch, readable
 from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError, unknown
+from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.recipe import Recipe
 from unskew.core.source import Source, own_source, plain_source
-from unskew.core.stop import raise_if_stopped
 from unskew.core.usercode import RAISED
 from unskew.core.variable import By, SalientVariable, Values, as_values, as_variable, as_variables
 from unskew.domains import domain_names, load_domain

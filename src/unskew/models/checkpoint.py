@@ -18,7 +18,7 @@ from safetensors.torch import load, save_file
 from torch import Tensor, nn
 
 from unskew.core.errors import UnskewError
-from unskew.core.json_text import parse_json
+from unskew.core.values.json_text import parse_json
 from unskew.io.files import write_by
 
 FORMAT = "unskew-checkpoint-1"

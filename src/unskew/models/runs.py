@@ -13,8 +13,8 @@ from types import FrameType
 from typing import Any
 
 from unskew.core.errors import UnskewError
-from unskew.core.json_text import parse_json
 from unskew.core.recipe import facts_of
+from unskew.core.values.json_text import parse_json
 from unskew.io.files import write_bytes, write_text
 from unskew.io.location import inside, plain_errors
 

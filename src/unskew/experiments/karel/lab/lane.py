@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from unskew.core.worker import Answer, Parent, serve
+from unskew.core.processes.worker import Answer, Parent, serve
 from unskew.experiments.karel.lab.lab import Exam, Lab
 from unskew.experiments.karel.lab.trainings import training
 from unskew.experiments.say import Say

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from unskew.core.crew import Crew
+from unskew.core.processes.crew import Crew
 from unskew.experiments.karel.lab.lab import Exam, Lab
 from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.trainings import Training

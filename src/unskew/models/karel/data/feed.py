@@ -11,8 +11,8 @@ from itertools import cycle
 
 import numpy as np
 
-from unskew.core.crew import CLOSED, Crew
 from unskew.core.errors import UnskewError, check_whole
+from unskew.core.processes.crew import CLOSED, Crew
 from unskew.core.recipe import Recipe
 from unskew.datasets.stream import IN_VAIN, Stream, pilot_of
 from unskew.models.karel.data.feeder import Arrays, arrays

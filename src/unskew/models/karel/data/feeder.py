@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.errors import HealthWarning
+from unskew.core.processes.worker import Answer, Parent, serve
 from unskew.core.recipe import Recipe
-from unskew.core.worker import Answer, Parent, serve
 from unskew.datasets.stream import Stream
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.domains.karel.world import BYTES

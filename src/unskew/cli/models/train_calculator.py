@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unskew.cli.models import training_progress
+from unskew.cli.models.command import training_progress
 from unskew.cli.printing import echo
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.rng import generator

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from unskew.core.processes.worker import Answer, Parent, serve
 from unskew.core.recipe import Recipe
-from unskew.core.worker import Answer, Parent, serve
-from unskew.datasets.generate import run_part
+from unskew.datasets.run import run_part
 from unskew.io.files import remove_left
 from unskew.io.location import place
 

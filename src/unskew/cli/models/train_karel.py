@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from unskew.cli.models import training_progress
+from unskew.cli.models.command import training_progress
 from unskew.cli.options import read_settings, read_shown
 from unskew.cli.printing import echo
 from unskew.core.errors import UnskewError

@@ -1,4 +1,4 @@
-"""The worker's side of a crew (``core/crew``): it hears questions and answers them.
+"""The worker's side of a crew (``core/processes/crew``): it hears questions and answers them.
 
 The pipes to the parent are the worker's own. What a user's function prints goes to stderr, and
 there is nothing for it to read.
@@ -22,8 +22,8 @@ from typing import Any, NoReturn, TypeAlias
 
 from numpy.typing import NDArray
 
-from unskew.core.crew import receive, send
 from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.processes.crew import receive, send
 
 STOPPED = 128 + signal.SIGTERM  # the exit code of a worker that was told to stop
 Answer: TypeAlias = Callable[[Any], Sequence[NDArray[Any]] | None]  # of a question

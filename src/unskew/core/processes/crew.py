@@ -1,8 +1,8 @@
 """A crew: processes of unskew that work for this one and answer its questions.
 
-``core/worker`` is the side of the workers. Each worker has a session and pipes of its own, so
-an interrupt from the keyboard does not reach it, and what it prints does not come between its
-answers. A message is a line of JSON. The bytes of its arrays follow the line.
+``worker``, next to this module, is the side of the workers. Each worker has a session and pipes of
+its own, so an interrupt from the keyboard does not reach it, and what it prints does not come
+between its answers. A message is a line of JSON. The bytes of its arrays follow the line.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Crew:
         """Start the workers. Each runs ``module`` and is given ``task``.
 
         Args:
-            module: Its main program calls ``serve`` (``core/worker``).
+            module: Its main program calls ``serve`` (``core/processes/worker``).
             task: Plain data that the worker needs for all questions.
             workers: The number of workers.
             environment: Variables of the environment that the workers have besides ours.

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unskew.cli.models import choose, need_torch, takes
+from unskew.cli.models.command import choose, need_torch, takes
 from unskew.cli.options import Seed
 from unskew.core.errors import UnskewError
 from unskew.models.calculator import options as calculator
@@ -50,11 +50,11 @@ def train(
     chosen = choose(MODELS, domain, {"steps": steps, "batch": batch, "rate": rate, **own})
     chosen |= {"datasets": datasets, "output": output, "seed": seed}
     if domain == "karel":
-        from unskew.cli.train_karel import train_karel
+        from unskew.cli.models.train_karel import train_karel
 
         train_karel(karel.TrainOptions(**chosen))
     else:
-        from unskew.cli.train_calculator import train_calculator
+        from unskew.cli.models.train_calculator import train_calculator
 
         train_calculator(calculator.TrainOptions(**chosen))
 

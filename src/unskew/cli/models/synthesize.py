@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unskew.cli.models import need_torch
+from unskew.cli.models.command import need_torch
 from unskew.cli.options import Json
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import told_if_long

@@ -1,7 +1,4 @@
-"""The engines that make the parts of a dataset: worker processes, or a Ray cluster.
-
-A part depends only on its recipe and number, so an engine only hands out numbers.
-"""
+"""Makes the parts of a dataset on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -11,39 +8,17 @@ import os
 import socket
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import chdir, nullcontext
-from functools import partial
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any
 
-from unskew.core.crew import PYTHON, Crew, Message, close_pipes, is_news, kill
-from unskew.core.errors import UnskewError, check_count
+from unskew.core.errors import UnskewError
+from unskew.core.processes.crew import PYTHON, Message, close_pipes, is_news, kill
+from unskew.core.processes.worker import reported
 from unskew.core.recipe import Recipe
-from unskew.core.worker import reported
-from unskew.io.files import remove_left
+from unskew.datasets.run import Engine, run_part
 from unskew.io.location import Place, place
-
-# Makes some parts of a recipe in a folder, in any order, and yields each number when it is done.
-Engine: TypeAlias = Callable[[Recipe, Place, Sequence[int]], Iterator[int]]
-WORKER = "unskew.datasets.worker"
-
-
-def processes(workers: int) -> Engine:
-    """Make parts in this many worker processes."""
-    check_count("workers", workers, "use at least one")
-
-    def run(recipe: Recipe, folder: Place, indices: Sequence[int]) -> Iterator[int]:
-        task = {"recipe": recipe.to_dict(), "folder": str(folder)}
-        parts = {f"part {index}": index for index in indices}
-        crew = Crew(WORKER, task, min(workers, len(parts)), clean=partial(remove_left, folder))
-        try:
-            for _, message in crew.do(parts):
-                yield message["done"]
-        finally:
-            crew.close()
-
-    return run
 
 
 def ray_cluster(address: str | None = None) -> Engine:
@@ -121,8 +96,6 @@ def _on_a_node(recipe: str, folder: str, cwd: str, index: int) -> tuple[int, lis
     in the folder of the command if the node has this folder. A process of Ray runs one task at a
     time.
     """
-    from unskew.datasets.generate import run_part
-
     messages: list[Message] = []
     with (
         chdir(cwd) if os.path.isdir(cwd) else nullcontext(),

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unskew.cli.models import choose, need_torch, takes
+from unskew.cli.models.command import choose, need_torch, takes
 from unskew.cli.options import Json
 from unskew.models.karel.options import EvaluateOptions
 
@@ -44,12 +44,12 @@ def evaluate(
 
     facts = load_checkpoint(run)[1] if run.is_file() else settings(run)
     if facts.get("kind") == KIND:
-        from unskew.cli.evaluate_karel import evaluate_karel
+        from unskew.cli.models.evaluate_karel import evaluate_karel
 
         options = EvaluateOptions(**choose(MODELS, "karel", own))
         evaluate_karel(run, targets or ["karel/msr-test"], n, seed, options, as_json)
     else:
-        from unskew.cli.evaluate_calculator import evaluate_calculator
+        from unskew.cli.models.evaluate_calculator import evaluate_calculator
 
         choose(MODELS, "calculator", own)
         evaluate_calculator(run, targets, n, seed, as_json)

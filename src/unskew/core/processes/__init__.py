@@ -1,0 +1,1 @@
+"""Processes of unskew: a crew of workers, the side of the workers, and Ctrl-C."""

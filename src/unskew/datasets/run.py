@@ -1,0 +1,48 @@
+"""Makes one part of a dataset. ``shard`` is pure; engines map it over the missing parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from unskew.core.errors import UnskewError
+from unskew.core.recipe import Recipe
+from unskew.datasets.inputs import check_inputs
+from unskew.datasets.part import make_part
+from unskew.datasets.shard import make_shard
+from unskew.datasets.target import open_recipe
+from unskew.io.dataset import RECIPE
+from unskew.io.location import Place
+
+if TYPE_CHECKING:
+    from unskew.core.batch import Batch
+    from unskew.core.tally import Tally
+
+Advance: TypeAlias = Callable[[int], None]
+# Makes some parts of a recipe in a folder, in any order, and yields each number when it is done.
+Engine: TypeAlias = Callable[[Recipe, Place, Sequence[int]], Iterator[int]]
+
+
+def shard(recipe: Recipe, index: int, advance: Advance = lambda _: None) -> tuple[Batch, Tally]:
+    """Make one shard. The same recipe and index give the same examples anywhere, in any order."""
+    return make_shard(open_recipe(recipe), index, advance)
+
+
+def run_part(recipe: Recipe, folder: Place, index: int, advance: Advance = lambda _: None) -> None:
+    """Make one part of a dataset, whoever asks for it."""
+    batch, tally = shard(recipe, index, advance)
+    check_owner(folder, recipe)
+    check_inputs(folder, recipe)  # after they were read: had they changed, it would be seen
+    make_part(recipe, folder, index, batch, tally, drawn=recipe.distinct)
+
+
+def check_owner(folder: Place, recipe: Recipe) -> None:
+    """Refuse a folder that is another recipe's.
+
+    A disk gives a new folder to the first of two runs; a store may give it to both, and the last
+    one's recipe stays. So it is read again before a part is written, and before the manifest is.
+    """
+    if Recipe.read(folder / RECIPE).hash != recipe.hash:
+        raise UnskewError(
+            f"{folder} was made by another recipe; choose a new folder or remove that one"
+        )
