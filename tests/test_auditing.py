@@ -25,7 +25,7 @@ from unskew import Batch, Recipe, Source, UnskewError, audit, generate, over
 from unskew.audits.auditor import Auditor
 from unskew.audits.binning import readable_edges, usual_range
 from unskew.audits.records import VariableAudit
-from unskew.core.variable import as_variable
+from unskew.core.variables.combine import as_variable
 
 fixed = settings(derandomize=True)
 

@@ -9,7 +9,7 @@ import pytest
 from unskew import Batch, SalientVariable, UnskewError
 from unskew.balance.codebook import Codebook
 from unskew.balance.histogram import Histogram
-from unskew.core.variable import as_variable
+from unskew.core.variables.combine import as_variable
 
 
 def histogram_of(support: tuple[Hashable, ...] | None = None) -> Histogram:

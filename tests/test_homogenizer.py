@@ -23,7 +23,8 @@ from unskew.balance.homogenizer import ENDLESS, PATIENCE, Homogenizer, KeptBatch
 from unskew.core.batch import Batch
 from unskew.core.rng import generator
 from unskew.core.source import Source, plain_source
-from unskew.core.variable import SalientVariable, over
+from unskew.core.variables.combine import over
+from unskew.core.variables.variable import SalientVariable
 from unskew.io.lookup import find_source
 
 fixed = settings(derandomize=True)

@@ -17,7 +17,7 @@ from unskew.balance.acceptance import accept
 from unskew.balance.homogenizer import ENDLESS, Homogenizer
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
-from unskew.core.variable import SalientVariable
+from unskew.core.variables.variable import SalientVariable
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from unskew.balance.homogenizer import Homogenizer
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.rng import generator
-from unskew.core.variable import as_variable
+from unskew.core.variables.combine import as_variable
 from unskew.datasets.convert import convert
 
 ALARM = 1e-6

@@ -14,18 +14,17 @@ from hypothesis import strategies as st
 from unskew.balance.codebook import MAX_VALUES, Codebook
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
-from unskew.core.variable import (
-    SalientVariable,
-    as_values,
+from unskew.core.variables.combine import (
     as_variable,
     as_variables,
     bins,
     clip,
-    describe,
     joint,
     over,
     round_to,
 )
+from unskew.core.variables.values import as_values
+from unskew.core.variables.variable import SalientVariable, describe
 
 fixed = settings(derandomize=True)
 

@@ -18,7 +18,7 @@ from unskew.cli import app
 from unskew.core.batch import Batch
 from unskew.core.rowhash import content_hashes
 from unskew.core.source import Source
-from unskew.core.variable import joint
+from unskew.core.variables.combine import joint
 from unskew.datasets.engines import processes
 from unskew.datasets.shard import restricted
 from unskew.datasets.splits import OTHER_SPLIT, REPEATED, key_hashes, keys_in

@@ -36,21 +36,11 @@ if TYPE_CHECKING:
     from unskew.core.recipe import Recipe as Recipe
     from unskew.core.source import Source as Source
     from unskew.core.tally import Tally as Tally
-    from unskew.core.variable import (
-        SalientVariable as SalientVariable,
-    )
-    from unskew.core.variable import (
-        bins as bins,
-    )
-    from unskew.core.variable import (
-        clip as clip,
-    )
-    from unskew.core.variable import (
-        over as over,
-    )
-    from unskew.core.variable import (
-        round_to as round_to,
-    )
+    from unskew.core.variables.combine import bins as bins
+    from unskew.core.variables.combine import clip as clip
+    from unskew.core.variables.combine import over as over
+    from unskew.core.variables.combine import round_to as round_to
+    from unskew.core.variables.variable import SalientVariable as SalientVariable
     from unskew.datasets.api import Homogenized as Homogenized
     from unskew.datasets.api import audit as audit
     from unskew.datasets.api import homogenize as homogenize
@@ -75,23 +65,23 @@ _HOME = {
     "HealthWarning": "core.errors",
     "Homogenized": "datasets.api",
     "Recipe": "core.recipe",
-    "SalientVariable": "core.variable",
+    "SalientVariable": "core.variables.variable",
     "Source": "core.source",
     "Tally": "core.tally",
     "UnskewError": "core.errors",
     "VariableAudit": "audits.records",
     "Verified": "datasets.manifest",
     "audit": "datasets.api",
-    "bins": "core.variable",
-    "clip": "core.variable",
+    "bins": "core.variables.combine",
+    "clip": "core.variables.combine",
     "cost_bound": "balance.theory",
     "expected_cost": "balance.theory",
     "generate": "datasets.generate",
     "homogenize": "datasets.api",
     "homogenized": "balance.theory",
-    "over": "core.variable",
+    "over": "core.variables.combine",
     "resample": "datasets.resample",
-    "round_to": "core.variable",
+    "round_to": "core.variables.combine",
     "samples_needed": "balance.theory",
     "stream": "datasets.stream",
     "verify": "datasets.verify",

@@ -15,13 +15,14 @@ from unskew.balance.codebook import Codebook
 from unskew.balance.histogram import Histogram
 from unskew.core.errors import RowError, UnskewError
 from unskew.core.rowhash import row_hashes
-from unskew.core.variable import interval_labels, many_values
+from unskew.core.variables.combine import interval_labels
+from unskew.core.variables.variable import many_values
 
 if TYPE_CHECKING:
     from unskew.core.batch import Batch
     from unskew.core.domain import Domain
     from unskew.core.recipe import Recipe
-    from unskew.core.variable import SalientVariable, Values
+    from unskew.core.variables.variable import SalientVariable, Values
 
 MANY_VALUES = 200  # a column with more values in its first batch is not measured unasked
 SAMPLES = 3  # examples that a report shows

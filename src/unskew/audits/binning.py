@@ -10,7 +10,8 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 
 from unskew.balance.histogram import hardly_repeats
-from unskew.core.variable import Values, interval_labels
+from unskew.core.variables.combine import interval_labels
+from unskew.core.variables.variable import Values
 
 BINS = 20  # about as many as this
 ROWS_FOR_REPEATS = 4096  # rows in which repeats are looked for

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError
 from unskew.core.usercode import raised
-from unskew.core.variable import SalientVariable, Values, check_support
+from unskew.core.variables.variable import SalientVariable, Values, check_support
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable

@@ -17,14 +17,14 @@ from unskew.balance.histogram import FEWEST, Histogram
 from unskew.core.errors import HealthWarning, UnskewError, check_range
 from unskew.core.recipe import EPSILONS
 from unskew.core.tally import Tally
-from unskew.core.variable import describe
+from unskew.core.variables.variable import describe
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from unskew.core.batch import Batch
     from unskew.core.source import Source
-    from unskew.core.variable import SalientVariable
+    from unskew.core.variables.variable import SalientVariable
 
 FIRST_LOOK = 1_000  # draws before the cost of a run is judged
 NEARLY_ALL = 0.9  # share of draws with a value of their own above which nothing is homogenized

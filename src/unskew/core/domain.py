@@ -13,7 +13,7 @@ from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.source import Source
 from unskew.core.usercode import RAISED, own_code, place_of, raised
 from unskew.core.values.json_text import json_text
-from unskew.core.variable import as_variable
+from unskew.core.variables.combine import as_variable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from unskew.core.batch import Batch
     from unskew.core.recipe import Recipe
-    from unskew.core.variable import SalientVariable
+    from unskew.core.variables.variable import SalientVariable
 
 Example: TypeAlias = Mapping[str, Any]
 

@@ -18,11 +18,12 @@ from unskew.core.repeatable import warn_of_unrepeatable
 from unskew.core.rng import generator
 from unskew.core.source import Source, own_source
 from unskew.core.tally import Tally
-from unskew.core.variable import By, joint
+from unskew.core.variables.column import column_variable
+from unskew.core.variables.combine import joint
+from unskew.core.variables.variable import By
 from unskew.datasets.target import Target, column_names, open_target
 from unskew.io.lookup import (
     IF_TRUSTED,
-    column_variable,
     find_source,
     resolve,
     untrusted_code,

@@ -26,7 +26,7 @@ from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally, noted
-from unskew.core.variable import joint
+from unskew.core.variables.combine import joint
 from unskew.datasets.card import card
 from unskew.datasets.part import (
     DRAWN,

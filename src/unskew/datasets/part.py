@@ -35,7 +35,7 @@ from unskew.io.object_store import store_errors
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from unskew.core.variable import SalientVariable
+    from unskew.core.variables.variable import SalientVariable
 
 NOTES = ".unskew"  # the folder of the notes
 DRAWN = ".drawn"  # in the name of a part as it was drawn, before repeats are left out

@@ -19,7 +19,8 @@ from unskew.core.errors import UnskewError, check_count, check_range
 from unskew.core.recipe import EPSILONS, Trust
 from unskew.core.rng import generator
 from unskew.core.tally import Tally
-from unskew.core.variable import By, joint
+from unskew.core.variables.combine import joint
+from unskew.core.variables.variable import By
 from unskew.datasets.convert import check_apart, check_suffix, writer
 from unskew.datasets.target import Target, column_names, open_target
 from unskew.io.files import check_writable

@@ -21,7 +21,8 @@ from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.source import Source
 from unskew.core.tally import Tally
-from unskew.core.variable import SalientVariable, joint
+from unskew.core.variables.combine import joint
+from unskew.core.variables.variable import SalientVariable
 from unskew.datasets.splits import Excluded, allowed, keys_in
 
 if TYPE_CHECKING:

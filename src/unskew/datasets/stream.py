@@ -24,7 +24,8 @@ from unskew.core.errors import HealthWarning, UnskewError, check_count, check_ra
 from unskew.core.recipe import Recipe
 from unskew.core.repeatable import refuse_unrepeatable
 from unskew.core.rng import generator
-from unskew.core.variable import describe, joint
+from unskew.core.variables.combine import joint
+from unskew.core.variables.variable import describe
 from unskew.datasets.shard import restricted
 from unskew.datasets.splits import not_wanted
 from unskew.datasets.target import open_recipe

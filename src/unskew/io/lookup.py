@@ -9,7 +9,6 @@ recipe trusts: the recipe of a dataset may be a stranger's.
 from __future__ import annotations
 
 import importlib
-import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,16 +16,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
-from unskew.core.batch import EXAMPLE, Batch, readable
+from unskew.core.batch import Batch
 from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError, unknown
 from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.recipe import Recipe
 from unskew.core.source import Source, own_source, plain_source
 from unskew.core.usercode import RAISED
-from unskew.core.variable import By, SalientVariable, Values, as_values, as_variable, as_variables
+from unskew.core.variables.column import column_variable
+from unskew.core.variables.combine import as_variable, as_variables
+from unskew.core.variables.variable import By, SalientVariable
 from unskew.domains import domain_names, load_domain
 
 IF_TRUSTED = "if you trust whoever made the data, add --trust (in Python: trust=True)"
@@ -182,35 +181,6 @@ def resolve(
     return as_variables(names)
 
 
-def column_variable(name: str, *, known: bool = True) -> SalientVariable:
-    """Return the variable that reads a column of a table, or a key of examples that are dicts.
-
-    A row without the key counts as None; unless the key is known, some row must have it.
-    """
-
-    def measure(batch: Batch) -> Values:
-        if batch.is_plain:
-            values = _keys(batch.columns[EXAMPLE].tolist(), name, known)
-        elif name not in batch.columns:
-            raise unknown("column", name, batch.columns)
-        else:
-            column = batch.columns[name]
-            if isinstance(column, np.ndarray) and column.ndim == 1 and column.dtype.kind in "iub":
-                return column
-            values = readable(column).tolist()
-        for row, value in enumerate(values):
-            if type(value).__hash__ is None:
-                raise UnskewError(
-                    f"column {name!r} holds {type(value).__name__}s; name a function of the "
-                    "row: --by my_module:my_function"
-                )
-            if isinstance(value, float) and math.isnan(value):
-                values[row] = None  # not a number is not there
-        return as_values(values)
-
-    return SalientVariable(name, measure, doc="column")
-
-
 def find_object(name: str) -> Any:
     """Import a function, variable or source as ``my_module:name``, from the current folder too."""
     module, attribute = _own_module(name), name.partition(":")[2]
@@ -266,15 +236,3 @@ def _check_not_hidden(name: str, top: str) -> None:
                 f"{name!r}: {here} is hidden by {origin or 'a module of Python'}, which has the "
                 "same name; rename the file"
             )
-
-
-def _keys(rows: Sequence[Any], name: str, known: bool) -> list[Any]:
-    for row in rows:
-        if not isinstance(row, dict):
-            raise UnskewError(
-                f"an example is {row!r}, which has no {name!r}; name a function of it: "
-                "my_module:my_function"
-            )
-    if not known and not any(name in row for row in rows):
-        raise unknown("column", name, {str(key) for row in rows for key in row})
-    return [row.get(name) for row in rows]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from unskew.core.batch import Batch
-from unskew.core.variable import SalientVariable, Values, round_to
+from unskew.core.variables.combine import round_to
+from unskew.core.variables.variable import SalientVariable, Values
 from unskew.domains.calculator import kernels
 from unskew.domains.calculator.sources import expressions
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from unskew.core.arrays import Ints
 from unskew.core.batch import Batch
-from unskew.core.variable import SalientVariable, Values
+from unskew.core.variables.variable import SalientVariable, Values
 from unskew.domains.karel import measures as m
 from unskew.domains.karel.examples import (
     INPUTS,

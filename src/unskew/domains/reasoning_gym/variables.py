@@ -7,7 +7,8 @@ from typing import Any
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, unknown
-from unskew.core.variable import SalientVariable, Values, as_values, many_values
+from unskew.core.variables.values import as_values
+from unskew.core.variables.variable import SalientVariable, Values, many_values
 from unskew.domains.reasoning_gym.examples import (
     ANSWER,
     METADATA,

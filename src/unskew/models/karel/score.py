@@ -15,7 +15,7 @@ from unskew.balance.codebook import Codebook
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.tally import plain
-from unskew.core.variable import SalientVariable
+from unskew.core.variables.variable import SalientVariable
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.examples import INPUTS, world_numbers
 from unskew.domains.karel.language.syntax import to_tokens

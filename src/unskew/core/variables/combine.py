@@ -1,4 +1,4 @@
-"""Salient variables (the paper's ν: S → X): what is measured of an example, and over which X.
+"""Makes variables of functions and of other variables.
 
 A plain function ``example -> value`` is a variable. ``over``, ``clip``, ``bins`` and
 ``round_to`` make a new variable from a function or from another variable.
@@ -8,43 +8,20 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, pairwise
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError, brief, check_range
 from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.usercode import RAISED, own_code, place_of, raised
-from unskew.core.values.nesting import check_nesting
-
-Values: TypeAlias = NDArray[Any]  # one value a row: numbers, or Python objects
-_PLAIN = {type(None), bool, int, float, str, bytes}  # values that need no check
-_MOST_BITS = 10_000  # of a whole number that Python prints
-_EXACT = 2**53  # whole numbers up to here are themselves as floats too
-
-
-@dataclass(frozen=True)
-class SalientVariable:
-    """A name, a function that measures a batch, and the finite set X of the values.
-
-    ``support`` is X if X is declared. ``None`` means that X is the values seen so far.
-    """
-
-    name: str
-    measure: Callable[[Batch], Values]
-    support: tuple[Hashable, ...] | None = None
-    doc: str = ""
-    parts: tuple[SalientVariable, ...] = ()  # of several variables together; the values are tuples
-
-
-Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable]
-By: TypeAlias = Variable | Mapping[str, Variable] | Sequence[Variable]
+from unskew.core.variables.values import as_values, check_values
+from unskew.core.variables.variable import By, SalientVariable, Values, Variable, check_support
 
 
 def as_variable(variable: Variable, name: str | None = None) -> SalientVariable:
@@ -193,32 +170,6 @@ def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
     return SalientVariable(name, tuples, parts=tuple(variables))
 
 
-def check_support(variable: SalientVariable, values: Iterable[Hashable]) -> None:
-    """Raise where a value lies outside a declared support."""
-    if variable.support is None:
-        return
-    outside = set(values).difference(variable.support)
-    if outside:
-        raise UnskewError(
-            f"variable {variable.name!r} gave {outside.pop()!r}, outside its declared support "
-            f"{describe(variable.support)}; declare it, or clip or bin the variable"
-        )
-
-
-def describe(values: Sequence[Hashable], most: int = 8) -> str:
-    """List values for a person, the middle of a long list left out."""
-    texts = [str(value) for value in values]
-    if len(texts) > most:
-        texts = [*texts[: most - 1], f"… ({len(texts) - most} more)", texts[-1]]
-    return ", ".join(texts)
-
-
-def many_values(values: Sequence[Hashable]) -> str:
-    """Say that a column has too many values for a histogram."""
-    seen, rows = len(set(values)), len(values)
-    return f"{seen:,} values in the first {rows:,} rows, too many for a histogram"
-
-
 def _mapped(
     variable: SalientVariable, name: str, change: Callable[[Values], Values]
 ) -> SalientVariable:
@@ -273,53 +224,3 @@ def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) 
         raise UnskewError(
             f"variable {name!r} returned {error.said} (example {brief(example)})"
         ) from error
-
-
-def as_values(measured: Sequence[Hashable]) -> Values:
-    """Pack measured values into an array: of numbers where all are, of objects otherwise.
-
-    Raise ``RowError`` for a value that cannot be counted.
-    """
-    plain: list[Any] = [v.item() if isinstance(v, np.generic) else v for v in measured]
-    kinds = {type(value) for value in plain}
-    if kinds == {bool}:
-        return np.array(plain, dtype=np.bool_)
-    if kinds == {int} and all(-(2**63) <= value < 2**63 for value in plain):
-        return np.array(plain, dtype=np.int64)
-    if kinds <= {int, float} and all(abs(value) <= _EXACT for value in plain if type(value) is int):
-        return np.array(plain, dtype=np.float64)
-    check_values(plain)
-    values = np.empty(len(plain), dtype=object)
-    for row, value in enumerate(plain):
-        values[row] = value
-    return values
-
-
-def check_values(values: Sequence[object]) -> None:
-    """Raise ``RowError`` for a value that cannot be counted: hashed, compared and printed."""
-    foreign = [
-        row
-        for row, value in enumerate(values)
-        if type(value) not in _PLAIN or (type(value) is int and value.bit_length() > _MOST_BITS)
-    ]
-    if not foreign:
-        return
-    try:
-        check_nesting([values[row] for row in foreign])  # first: a deep tuple cannot be hashed
-    except RowError as error:
-        raise RowError(foreign[error.row], error.said) from error
-    distinct: set[object] = set()
-    for row in foreign:
-        value, size, step = values[row], len(distinct), "hashed"
-        try:
-            hash(value)
-            step = "compared or printed"
-            distinct.add(value)
-            if len(distinct) > size:
-                f"{value} {value!r}"
-        except Exception as error:  # it may be of a user's own class
-            why = "" if isinstance(error, TypeError) else f" ({raised(error)})"
-            raise RowError(
-                row,
-                f"{brief(value)}, which cannot be {step}{why}; return a number, a text or a tuple",
-            ) from error
