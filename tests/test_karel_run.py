@@ -375,11 +375,11 @@ def test_two_processes_learn_what_one_does(tasks, tmp_path):
     )
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     two = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"]
-    port = ["--master-port", str(29_000 + os.getpid() % 1_000)]
-    subprocess.run(
-        [*two, *port, str(script), str(tmp_path / "two")],
-        check=True, env=environment, capture_output=True,
-    )  # fmt: skip
+    two += ["--standalone"]  # it takes a port that is free
+    done = subprocess.run(
+        [*two, str(script), str(tmp_path / "two")], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
     train(
         RunConfig(TINY, STEP, steps=20),
         lambda *_: Minibatches(tasks, STEP.batch, STEP.shown, STEP.seed),
