@@ -12,8 +12,14 @@ from unskew.core.variables.combine import over
 
 
 def _saved_audits(folder: Path) -> Reader:
-    rows = [{"a": i % 3, "b": "xyz"[i % 2], "c": i / 7, "d": None if i % 5 else True} for i in range(200)]
-    tuples = {"pair": lambda row: (row["a"], float("inf")), "few": over(lambda row: row["a"], range(5))}
+    rows = [
+        {"a": i % 3, "b": "xyz"[i % 2], "c": i / 7, "d": None if i % 5 else True}
+        for i in range(200)
+    ]
+    tuples = {
+        "pair": lambda row: (row["a"], float("inf")),
+        "few": over(lambda row: row["a"], range(5)),
+    }
     seeds = [audit_text(made).encode() for made in (audit(rows), audit(rows, by=tuples))]
     path = folder / "audit.json"
 

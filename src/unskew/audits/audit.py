@@ -74,7 +74,6 @@ class Audit:
         Its domain and its recipe are not kept, nor examples that JSON cannot hold.
         """
         from unskew.audits.saved import audit_text
-
         from unskew.io.files import write_text
 
         path = Path(path)
@@ -113,7 +112,10 @@ class Audit:
         return _open(self)
 
     def to_pandas(self) -> Any:
-        """Return a pandas DataFrame with a row for each value of each variable: variable, value, count, share."""
+        """Return a pandas DataFrame with a row for each value of each variable.
+
+        Its columns are variable, value, count and share.
+        """
         from unskew.audits.frames import pandas_frame
 
         return pandas_frame(_report(self))
@@ -204,8 +206,10 @@ class Comparison:
         return _open(self)
 
     def to_pandas(self) -> Any:
-        """Return a pandas DataFrame with a row for each value of each variable on each side: side, variable, value, count,
-        share."""
+        """Return a pandas DataFrame with a row for each value of each variable on each side.
+
+        Its columns are side, variable, value, count and share.
+        """
         from unskew.audits.frames import pandas_frame
 
         return pandas_frame(_report(self))
@@ -252,7 +256,11 @@ def _open(result: Audit | Comparison) -> Path:
 
     text = page(_report(result))
     with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", errors="backslashreplace", prefix="unskew-", suffix=".html",
+        "w",
+        encoding="utf-8",
+        errors="backslashreplace",
+        prefix="unskew-",
+        suffix=".html",
         delete=False,
     ) as file:
         file.write(text)

@@ -136,9 +136,7 @@ def _share(variable: VariableAudit, text: str) -> Measured:
     named = [value for value in variable.counts if text in (str(value), words.shown(value, 200))]
     if not named and (variable.declared or variable.edges):
         values = ", ".join(words.shown(value) for value in list(variable.counts)[:20])
-        raise UnskewError(
-            f"variable {variable.name!r} has no value {text!r}; choose from {values}"
-        )
+        raise UnskewError(f"variable {variable.name!r} has no value {text!r}; choose from {values}")
     count = sum(variable.counts[value] for value in named)
     return count / variable.n, f"{count:,} of {variable.n:,} examples"
 

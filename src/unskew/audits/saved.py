@@ -11,7 +11,7 @@ import math
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from unskew.audits.records import VariableAudit
 from unskew.core.errors import UnskewError, brief, unknown
@@ -20,6 +20,8 @@ from unskew.core.values.nesting import MAX_DEPTH
 
 if TYPE_CHECKING:
     from unskew.audits.audit import Audit
+
+T = TypeVar("T")
 
 VERSION = 1
 _MOST = 1 << 53  # examples; JSON's numbers are exact up to here
@@ -168,33 +170,38 @@ def _each(read: Callable[[Any, str], Any], data: Any, what: str) -> dict[str, An
 
 
 def _object(data: Any, what: str) -> dict[str, Any]:
-    return _checked(data, isinstance(data, dict), what, "an object")
+    return _of_type(dict, data, what, "an object")
 
 
 def _list(data: Any, what: str) -> list[Any]:
-    return _checked(data, isinstance(data, list), what, "a list")
+    return _of_type(list, data, what, "a list")
 
 
 def _text(data: Any, what: str) -> str:
-    return _checked(data, isinstance(data, str), what, "a text")
+    return _of_type(str, data, what, "a text")
 
 
 def _flag(data: Any, what: str) -> bool:
-    return _checked(data, isinstance(data, bool), what, "true or false")
+    return _of_type(bool, data, what, "true or false")
 
 
 def _number(data: Any, what: str) -> float:
-    number = type(data) in (int, float) and abs(data) <= sys.float_info.max
-    return _checked(data, number, what, "a finite number")
+    if type(data) in (int, float) and abs(data) <= sys.float_info.max:
+        return data  # type: ignore[no-any-return]
+    raise UnskewError(f"{what} is {brief(data)}, not a finite number")
 
 
 def _count(data: Any, what: str, least: int = 0) -> int:
-    whole = type(data) is int and least <= data <= _MOST
-    return _checked(data, whole, what, f"a whole number of at least {least}")
+    wanted = f"a whole number of at least {least}"
+    count = _of_type(int, data, what, wanted)
+    if not least <= count <= _MOST:
+        raise UnskewError(f"{what} is {brief(data)}, not {wanted}")
+    return count
 
 
-def _checked(data: Any, is_right: bool, what: str, wanted: str) -> Any:
-    if not is_right:
+def _of_type(kind: type[T], data: Any, what: str, wanted: str) -> T:
+    """Return what JSON gave, if it is of the type; true is no number."""
+    if type(data) is not kind:
         raise UnskewError(f"{what} is {brief(data)}, not {wanted}")
     return data
 
