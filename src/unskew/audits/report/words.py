@@ -194,14 +194,13 @@ def measured(before: VariableAudit, after: VariableAudit | None = None) -> str:
     return f"{docs[0]} before, {docs[1]} after"
 
 
-def how_measured(report: Report) -> Iterator[str]:
-    """Say how each variable was measured, in a line for all that were measured alike."""
+def how_measured(report: Report) -> str:
+    """Say how each variable was measured, those that were measured alike together."""
     alike: dict[str, list[str]] = {}
     for name, sides in report.variables.items():
         alike.setdefault(measured(*sides), []).append(shown(name, 60))
-    for how, names in alike.items():
-        if how:
-            yield f"measured: {', '.join(names)} ({how})"
+    texts = [f"{', '.join(names)} ({how})" for how, names in alike.items() if how]
+    return f"measured: {'; '.join(texts)}" if texts else ""
 
 
 def changes(variables: Pairs) -> Iterator[str]:
