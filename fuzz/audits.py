@@ -30,7 +30,8 @@ def _saved_audits(folder: Path) -> Reader:
         loaded._repr_html_()
         loaded.to_dict()
         loaded.breaches(*(f"{name}.missing > 0" for name in loaded.variables), "duplicates > 0")
-        str(loaded.compare(loaded)) if loaded.variables else None
+        if loaded.variables:
+            str(loaded.compare(loaded))
         loaded.save(path)
         if Audit.load(path) != loaded:
             raise ValueError("an audit that was saved is another audit")
