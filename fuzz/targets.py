@@ -1,9 +1,9 @@
 """All targets, by name."""
 
-from fuzz import folders, languages, models, records, tables
+from fuzz import audits, folders, languages, models, records, tables
 
 TARGETS = {
     target.name: target
-    for family in (languages, records, tables, folders, models)
+    for family in (languages, records, tables, audits, folders, models)
     for target in family.TARGETS
 }

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unskew.audits.records import Report, Side, VariableAudit, in_order, kl_removed
 from unskew.core.errors import UnskewError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rich.console import RenderableType
 
     from unskew.core.domain import Domain
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What ``audit`` found in ``n`` examples. ``print`` draws it as a table."""
+    """What ``audit`` found in ``n`` examples. ``print`` and notebooks draw it as a table."""
 
     label: str
     n: int
@@ -54,6 +53,48 @@ class Audit:
         """Return the comparison of this audit with one of repaired data."""
         return Comparison(self, after)
 
+    def breaches(self, *conditions: str) -> list[str]:
+        """Return a line for each condition that is met: what was measured, what is allowed.
+
+        A condition says what must not be: ``"answer.top > 0.3"``.
+        """
+        from unskew.audits.conditions import breaches
+
+        return breaches(self, conditions)
+
+    def fail_if(self, *conditions: str) -> None:
+        """Raise an ``UnskewError`` with all ``breaches`` if a condition is met."""
+        lines = self.breaches(*conditions)
+        if lines:
+            raise UnskewError("; ".join(lines))
+
+    def save(self, path: str | Path) -> Path:
+        """Write a JSON file from which ``Audit.load`` makes an equal audit; return its path.
+
+        Its domain and its recipe are not kept, nor examples that JSON cannot hold.
+        """
+        from unskew.audits.saved import audit_text
+        from unskew.io.files import write_text
+
+        path = Path(path)
+        write_text(path, audit_text(self))
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path) -> Audit:
+        """Return the audit in a file that ``save`` wrote. Nothing in the file is run."""
+        from unskew.audits.saved import audit_fields
+        from unskew.io.location import plain_errors
+
+        with plain_errors(path, reading=True):
+            data = Path(path).read_bytes()
+        try:
+            return cls(**audit_fields(data))
+        except UnskewError as error:
+            raise UnskewError(
+                f"{path} cannot be read as an audit ({error}); save the audit again"
+            ) from error
+
     def __repr__(self) -> str:
         """Return one line; ``print`` draws the table."""
         return f"<Audit of {self.label}: {self.n} examples, by {', '.join(self.variables)}>"
@@ -65,6 +106,32 @@ class Audit:
     def picture(self, path: str | Path) -> Path:
         """Write the histograms as a picture: .png, .svg or a self-contained .html page."""
         return _picture(self, path)
+
+    def open(self) -> Path:
+        """Open the page in the browser; return the path of the page, a temporary file."""
+        return _open(self)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas DataFrame with a row for each value of each variable.
+
+        Its columns are variable, value, count and share.
+        """
+        from unskew.audits.frames import pandas_frame
+
+        return pandas_frame(_report(self))
+
+    def to_polars(self) -> Any:
+        """Return a Polars DataFrame with the rows of ``to_pandas``.
+
+        The values are texts if they are of several kinds.
+        """
+        from unskew.audits.frames import polars_frame
+
+        return polars_frame(_report(self))
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        return _notebook(self)
 
     def __rich__(self) -> RenderableType:
         """Return the table for a terminal."""
@@ -134,6 +201,32 @@ class Comparison:
         """Write before and after as a picture: .png, .svg or a self-contained .html page."""
         return _picture(self, path)
 
+    def open(self) -> Path:
+        """Open the page in the browser; return the path of the page, a temporary file."""
+        return _open(self)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas DataFrame with a row for each value of each variable on each side.
+
+        Its columns are side, variable, value, count and share.
+        """
+        from unskew.audits.frames import pandas_frame
+
+        return pandas_frame(_report(self))
+
+    def to_polars(self) -> Any:
+        """Return a Polars DataFrame with the rows of ``to_pandas``.
+
+        The values are texts if they are of several kinds.
+        """
+        from unskew.audits.frames import polars_frame
+
+        return polars_frame(_report(self))
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook."""
+        return _notebook(self)
+
     def __rich__(self) -> RenderableType:
         """Return the table for a terminal."""
         return _table(self)
@@ -152,6 +245,34 @@ def _picture(result: Audit | Comparison, path: str | Path) -> Path:
     from unskew.audits.report import write_picture
 
     return write_picture(_report(result), path)
+
+
+def _open(result: Audit | Comparison) -> Path:
+    """Write the page of a result to a new temporary file, and open it."""
+    import tempfile
+    import webbrowser
+
+    from unskew.audits.report.page import page
+
+    text = page(_report(result))
+    with tempfile.NamedTemporaryFile(
+        "w",
+        encoding="utf-8",
+        errors="backslashreplace",
+        prefix="unskew-",
+        suffix=".html",
+        delete=False,
+    ) as file:
+        file.write(text)
+    if not webbrowser.open(Path(file.name).as_uri()):
+        raise UnskewError(f"there is no browser to open; the page is {file.name}")
+    return Path(file.name)
+
+
+def _notebook(result: Audit | Comparison) -> str:
+    from unskew.audits.report.notebook import notebook
+
+    return notebook(_report(result))
 
 
 def _table(result: Audit | Comparison) -> RenderableType:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,12 +61,12 @@ class Auditor:
         variables: Sequence[SalientVariable],
         like: Audit | None = None,
         *,
-        optional: bool = False,
+        optional: Collection[str] = (),
     ) -> None:
         """Start with nothing measured.
 
-        ``like`` is an audit with the bins to use. If the variables are ``optional``, those that
-        no histogram can show are left out.
+        ``like`` is an audit with the bins to use. Variables with ``optional`` names are left out
+        if no histogram can show them.
         """
         self._variables, self._like, self._optional = tuple(variables), like, optional
         self._columns: list[_Column] = []
@@ -98,13 +98,14 @@ class Auditor:
     def _begin(self, batch: Batch) -> None:
         """Measure the first batch, and choose bins by its values."""
         for variable in self._variables:
+            optional = variable.name in self._optional
             try:
                 values = self._measure(variable, batch)
                 edges = self._edges(variable, values)
-                if self._optional and not edges:
+                if optional and not edges:
                     _check_few_values(values)
             except UnskewError as error:
-                if not self._optional:
+                if not optional:
                     raise
                 reason = str(error).removeprefix(f"column {variable.name!r} ")
                 self.left_out[variable.name] = reason

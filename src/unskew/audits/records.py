@@ -63,6 +63,11 @@ class VariableAudit:
         return float(np.abs(self._p - 1 / len(self._p)).sum() / 2)
 
     @property
+    def seen(self) -> int:
+        """Number of values that at least one example has."""
+        return sum(count > 0 for count in self.counts.values())
+
+    @property
     def missing(self) -> tuple[Hashable, ...]:
         """Values of X that no example has; if no X is declared, see ``holes``."""
         if self.declared:

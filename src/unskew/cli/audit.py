@@ -41,18 +41,33 @@ def audit(
             "--report", metavar="FILE", help="Write a page (.html) or a picture (.png, .svg)."
         ),
     ] = None,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-if",
+            metavar="CONDITION",
+            help="Exit with 1 if this is so: 'answer.top > 0.3', 'duplicates.share > 0.01'. "
+            "Measures are top, kl, tv, entropy, values, missing and share(VALUE). Repeatable.",
+        ),
+    ] = None,
     trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Show how far each salient variable is from uniform, and what repeats or is missing."""
+    from unskew.audits.conditions import variables_of
+
+    conditions = fail_if or []
+    also = variables_of(conditions)  # fails here, before the work, if a condition cannot be read
     if report is not None:
         from unskew.audits.report import check_picture
 
         check_picture(report, page=True)
     allowed = trust or (target, *(by or ()))  # the data may name what the user typed
-    result: Any = _audit(target, by, n, seed, read_settings(settings), allowed)
+    checked = _audit(target, by, also, n, seed, read_settings(settings), allowed)
+    result: Any = checked
     if after is not None:
-        result = result.compare(_audit(after, by, n, seed, {}, allowed, result))
+        checked = _audit(after, by, also, n, seed, {}, allowed, checked)
+        result = result.compare(checked)
         _ = result.variables  # fails here, before a report is written, if no variable is in both
     written = result.picture(report) if report is not None else None
     if as_json:
@@ -61,11 +76,17 @@ def audit(
         draw(result)
         if written is not None:
             echo(f"report: {written}")
+    breaches = checked.breaches(*conditions)
+    for breach in breaches:
+        echo(breach, err=True)
+    if breaches:
+        raise typer.Exit(1)
 
 
 def _audit(
     target: str,
     by: list[str] | None,
+    also: list[str],
     n: int | None,
     seed: int,
     settings: dict[str, str],
@@ -81,4 +102,4 @@ def _audit(
     if n is None and opened.endless:
         n = DEFAULT_N
     with progress(f"auditing {target}", n) as advance:
-        return run(opened, by or None, n, like=like, advance=advance)
+        return run(opened, by or None, n, also=also, like=like, advance=advance)

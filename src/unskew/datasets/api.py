@@ -12,6 +12,7 @@ from unskew.audits.audit import Audit
 from unskew.audits.auditor import Auditor
 from unskew.balance.homogenizer import Health, Homogenizer, KeptBatches
 from unskew.core.batch import Batch
+from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Trust
 from unskew.core.repeatable import warn_of_unrepeatable
@@ -20,11 +21,12 @@ from unskew.core.source import Source, own_source
 from unskew.core.tally import Tally
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.combine import joint
-from unskew.core.variables.variable import By
+from unskew.core.variables.variable import By, SalientVariable
 from unskew.datasets.target import Target, column_names, open_target
 from unskew.io.lookup import (
     IF_TRUSTED,
     find_source,
+    find_variables,
     resolve,
     untrusted_code,
 )
@@ -93,6 +95,7 @@ def audit(
     by: By | str | Sequence[str] | None = None,
     n: int | None = None,
     *,
+    also: str | Sequence[str] = (),
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     trust: Trust = False,
@@ -107,6 +110,7 @@ def audit(
         by: the variables. Without it, they are those of the domain, or the columns of the file.
         n: the largest number of examples to read. Without it, 100,000 of a source or a sampler,
             and all of other data.
+        also: names of variables to measure besides.
         seed: the seed of the draws, for a source or a sampler.
         settings: parameters of the source, if it is given by its name.
         trust: whether code that a dataset names may be imported.
@@ -122,7 +126,8 @@ def audit(
     left_out: dict[str, str] = {}
     for batch in opened.read(limit):
         if auditor is None:
-            auditor, left_out = _auditor(by, opened, batch, like)
+            names = [also] if isinstance(also, str) else list(dict.fromkeys(also))
+            auditor, left_out = _auditor(by, names, opened, batch, like)
         auditor.add(batch)
         if not auditor.names:
             raise _no_column(opened.label, auditor.left_out)
@@ -146,22 +151,39 @@ def _source(
 
 
 def _auditor(
-    by: By | str | Sequence[str] | None, target: Target, first: Batch, like: Audit | None
+    by: By | str | Sequence[str] | None,
+    also: Sequence[str],
+    target: Target,
+    first: Batch,
+    like: Audit | None,
 ) -> tuple[Auditor, dict[str, str]]:
     """Return what measures the chosen variables; and why other variables are left out."""
     columns, domain = column_names(first), target.domain
+    try:
+        variables, optional, left_out = _chosen(by, domain, columns, first)
+        known = {variable.name for variable in variables}
+        more = find_variables([name for name in also if name not in known], domain, columns)
+    except UnskewError as error:
+        raise _with_trust(error, target) from error
+    left_out = {name: why for name, why in left_out.items() if name not in also}
+    return Auditor([*variables, *more], like, optional=optional - set(also)), left_out
+
+
+def _chosen(
+    by: By | str | Sequence[str] | None,
+    domain: Domain | None,
+    columns: Sequence[str],
+    first: Batch,
+) -> tuple[Sequence[SalientVariable], set[str], dict[str, str]]:
+    """Return the variables to measure, which of them may be left out, and what is left out."""
     if by is not None:
-        try:
-            return Auditor(resolve(by, domain, columns), like), {}
-        except UnskewError as error:
-            raise _with_trust(error, target) from error
+        return resolve(by, domain, columns), set(), {}
     if domain is not None and domain.find_variables is not None:
         variables, left_out = domain.find_variables(first)
-        return Auditor(variables, like), left_out
+        return variables, set(), left_out
     if domain is not None and domain.variables:
-        names = domain.main or domain.variables
-        return Auditor([domain.variable(name) for name in names], like), {}
-    return Auditor([column_variable(name) for name in columns], like, optional=True), {}
+        return [domain.variable(name) for name in domain.main or domain.variables], set(), {}
+    return [column_variable(name) for name in columns], set(columns), {}
 
 
 def _with_trust(error: UnskewError, target: Target) -> UnskewError:

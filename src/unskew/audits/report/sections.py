@@ -18,7 +18,11 @@ LONGEST_TABLE = 2_000  # rows; past this a browser becomes slow and nobody reads
 def summary(report: Report) -> Data:
     """Return the summary table: the same columns as in a terminal."""
     rows = [
-        {**words.row(*sides), **words.by_side(report, _sparks(sides))}
+        {
+            **words.row(*sides),
+            **words.by_side(report, _sparks(sides)),
+            "measured": words.measured(*sides),
+        }
         for sides in report.variables.values()
     ]
     return {"columns": words.columns(report), "numbers": words.NUMBERS, "rows": rows}
@@ -42,7 +46,7 @@ def variable(before: VariableAudit, after: VariableAudit | None = None) -> Data:
         sides = {"before": before, "after": after}
     return {
         "name": words.shown(before.name, 200),
-        "doc": [text for text in (before.doc, pooling_note(before)) if text],
+        "doc": [text for text in (words.measured(before, after), pooling_note(before)) if text],
         "size": words.some(len(before.counts), "value"),
         "facts": [(term, text, term.startswith("commonest")) for term, text in statistics.items()],
         "table": exact(sides),

@@ -52,7 +52,7 @@ def _parts(report: Report) -> Iterator[RenderableType]:
             words.left(report.sides["after"].recipe, report.variables),
         ]
     yield from map(Text, filter(None, lead))
-    for note in words.notes(report):
+    for note in filter(None, [*words.notes(report), words.how_measured(report)]):
         yield Text(note, style="dim")
 
 

@@ -65,7 +65,7 @@ def arrow(before: float, after: float) -> str:
 
 def values(variable: VariableAudit) -> str:
     """Write how many values occur, and of how many if X is declared or consists of bins."""
-    seen = sum(count > 0 for count in variable.counts.values())
+    seen = variable.seen
     if variable.edges:
         return f"{seen:,} of {len(variable.edges) + 1:,} bins"
     return f"{seen:,} of {len(variable.counts):,}" if variable.declared else f"{seen:,}"
@@ -186,6 +186,23 @@ def row(
     }
 
 
+def measured(before: VariableAudit, after: VariableAudit | None = None) -> str:
+    """Say how a variable was measured, of each side if the two differ; empty if nobody knows."""
+    if after is None or before.doc == after.doc:
+        return shown(before.doc, 200) if before.doc else ""
+    docs = [shown(side.doc, 100) if side.doc else NONE for side in (before, after)]
+    return f"{docs[0]} before, {docs[1]} after"
+
+
+def how_measured(report: Report) -> str:
+    """Say how each variable was measured, those that were measured alike together."""
+    alike: dict[str, list[str]] = {}
+    for name, sides in report.variables.items():
+        alike.setdefault(measured(*sides), []).append(shown(name, 60))
+    texts = [f"{', '.join(names)} ({how})" for how, names in alike.items() if how]
+    return f"measured: {'; '.join(texts)}" if texts else ""
+
+
 def changes(variables: Pairs) -> Iterator[str]:
     """Say in plain sentences which variables came closer to uniform, and which did not.
 
@@ -245,7 +262,7 @@ def supports(variables: Pairs) -> str:
     """Say over which values the distances are, if one side alone has others; often nothing."""
     sizes = []
     for name, (before, after) in variables.items():
-        seen = [sum(count > 0 for count in side.counts.values()) for side in (before, after)]
+        seen = [before.seen, after.seen]
         if not before.declared and set(seen) != {len(before.counts)}:
             values = some(len(before.counts), "value")
             sizes.append(f"{shown(name, 60)} {values} ({seen[0]:,} before, {seen[1]:,} after)")

@@ -1,0 +1,214 @@
+"""An audit as a text of JSON that keeps all that was measured, and reading such a text again.
+
+The text may come from a stranger. Whatever is wrong in it is one error, and nothing in it is run.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import sys
+from collections.abc import Callable, Hashable, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from unskew.audits.records import VariableAudit
+from unskew.core.errors import UnskewError, brief, unknown
+from unskew.core.values.json_text import json_text, parse_json
+from unskew.core.values.nesting import MAX_DEPTH
+
+if TYPE_CHECKING:
+    from unskew.audits.audit import Audit
+
+T = TypeVar("T")
+
+VERSION = 1
+_MOST = 1 << 53  # examples; JSON's numbers are exact up to here
+_NO_NUMBERS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # floats that JSON lacks
+
+
+def audit_text(audit: Audit) -> str:
+    """Return an audit as JSON. Examples that JSON cannot hold are left out."""
+    data = {
+        "unskew_audit": VERSION,
+        "label": audit.label,
+        "n": audit.n,
+        "distinct": audit.distinct,
+        "dropped": dict(audit.dropped),
+        "left_out": dict(audit.left_out),
+        "variables": {name: _variable_data(v) for name, v in audit.variables.items()},
+        "samples": [sample for sample in audit.samples if _is_json(sample)],
+    }
+    return json_text(data) + "\n"
+
+
+def audit_fields(text: str | bytes) -> dict[str, Any]:
+    """Return the fields of the audit in a text of ``audit_text``; refuse any other text."""
+    try:
+        data = _object(parse_json(text), "the file")
+    except ValueError as error:
+        raise UnskewError(f"it is no JSON: {error}") from error
+    version = data.pop("unskew_audit", None)
+    if version != VERSION or isinstance(version, bool):
+        step = ": update unskew" if type(version) is int and version > VERSION else ""
+        raise UnskewError(
+            f"its unskew_audit is {brief(version)}, this unskew reads {VERSION}{step}"
+        )
+    read: dict[str, Callable[[Any, str], Any]] = {
+        "label": _text,
+        "n": lambda value, what: _count(value, what, 1),
+        "distinct": lambda value, what: _count(value, what, 1),
+        "dropped": lambda value, what: _each(_count, value, what),
+        "left_out": lambda value, what: _each(_text, value, what),
+        "variables": _variables,
+        "samples": lambda value, what: tuple(_list(value, what)),
+    }
+    fields = _fields(data, read, "the audit")
+    if fields["distinct"] > fields["n"]:
+        raise UnskewError(f"distinct is {fields['distinct']}, more than n, {fields['n']}")
+    return fields
+
+
+def _variable_data(variable: VariableAudit) -> dict[str, Any]:
+    return {
+        "doc": variable.doc,
+        "declared": variable.declared,
+        "edges": list(variable.edges),
+        "counts": [
+            [_value_data(value, variable.name), count] for value, count in variable.counts.items()
+        ],
+    }
+
+
+def _value_data(value: Hashable, name: str) -> Any:
+    """Return a value as JSON from which ``_value`` makes an equal one."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"float": str(float(value))}
+    if isinstance(value, tuple):
+        return {"tuple": [_value_data(part, name) for part in value]}
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode()}
+    raise UnskewError(
+        f"variable {name!r} has the value {brief(value)}, of type {type(value).__name__}, which "
+        "JSON cannot keep; measure a number, a text or a tuple"
+    )
+
+
+def _value(data: Any, what: str, depth: int = 0) -> Hashable:
+    """Return the value that ``_value_data`` wrote."""
+    if data is None or isinstance(data, (bool, int, str)):
+        return data
+    if isinstance(data, float) and math.isfinite(data):
+        return data
+    if isinstance(data, dict) and len(data) == 1 and depth < MAX_DEPTH:
+        [(kind, held)] = data.items()
+        if kind == "tuple" and isinstance(held, list):
+            return tuple(_value(part, what, depth + 1) for part in held)
+        if kind == "float" and isinstance(held, str) and held in _NO_NUMBERS:
+            return _NO_NUMBERS[held]
+        if kind == "bytes" and isinstance(held, str):
+            try:
+                return base64.b64decode(held, validate=True)
+            except ValueError:  # it is refused below
+                pass
+    raise UnskewError(f"{what} has {brief(data)}, which is no value")
+
+
+def _variables(data: Any, what: str) -> dict[str, VariableAudit]:
+    read: dict[str, Callable[[Any, str], Any]] = {
+        "doc": _text,
+        "declared": _flag,
+        "edges": _edges,
+        "counts": _counts,
+    }
+    return {
+        name: VariableAudit(name, **_fields(_object(held, name), read, f"variable {brief(name)}"))
+        for name, held in _object(data, what).items()
+    }
+
+
+def _edges(data: Any, what: str) -> tuple[float, ...]:
+    edges = tuple(_number(edge, what) for edge in _list(data, what))
+    if any(high <= low for low, high in pairwise(edges)):
+        raise UnskewError(f"{what} are {brief(edges)}, which do not rise")
+    return edges
+
+
+def _counts(data: Any, what: str) -> dict[Hashable, int]:
+    pairs = _list(data, what)
+    counts: dict[Hashable, int] = {}
+    for pair in pairs:
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise UnskewError(f"{what} has {brief(pair)}, not a value and its count")
+        counts[_value(pair[0], what)] = _count(pair[1], what)
+    if len(counts) < len(pairs):
+        raise UnskewError(f"{what} has a value twice")
+    if not any(counts.values()):
+        raise UnskewError(f"{what} counts no example")
+    return counts
+
+
+def _fields(
+    data: Mapping[str, Any], read: Mapping[str, Callable[[Any, str], Any]], what: str
+) -> dict[str, Any]:
+    """Read the fields of an object, each in its own way; refuse one too many or too few."""
+    for name in data:
+        if name not in read:
+            raise unknown(f"field of {what}", name, read)
+    for name in read:
+        if name not in data:
+            raise UnskewError(f"{what} has no {name!r}")
+    return {name: reader(data[name], f"{name} of {what}") for name, reader in read.items()}
+
+
+def _each(read: Callable[[Any, str], Any], data: Any, what: str) -> dict[str, Any]:
+    """Read every value of an object."""
+    return {name: read(value, brief(name)) for name, value in _object(data, what).items()}
+
+
+def _object(data: Any, what: str) -> dict[str, Any]:
+    return _of_type(dict, data, what, "an object")
+
+
+def _list(data: Any, what: str) -> list[Any]:
+    return _of_type(list, data, what, "a list")
+
+
+def _text(data: Any, what: str) -> str:
+    return _of_type(str, data, what, "a text")
+
+
+def _flag(data: Any, what: str) -> bool:
+    return _of_type(bool, data, what, "true or false")
+
+
+def _number(data: Any, what: str) -> float:
+    if type(data) in (int, float) and abs(data) <= sys.float_info.max:
+        return data  # type: ignore[no-any-return]
+    raise UnskewError(f"{what} is {brief(data)}, not a finite number")
+
+
+def _count(data: Any, what: str, least: int = 0) -> int:
+    wanted = f"a whole number of at least {least}"
+    count = _of_type(int, data, what, wanted)
+    if not least <= count <= _MOST:
+        raise UnskewError(f"{what} is {brief(data)}, not {wanted}")
+    return count
+
+
+def _of_type(kind: type[T], data: Any, what: str, wanted: str) -> T:
+    """Return what JSON gave, if it is of the type; true is no number."""
+    if type(data) is not kind:
+        raise UnskewError(f"{what} is {brief(data)}, not {wanted}")
+    return data
+
+
+def _is_json(example: Any) -> bool:
+    try:
+        json.dumps(example, allow_nan=False)
+    except Exception:  # an example may be of a user's own class, and raise anything
+        return False
+    return True
