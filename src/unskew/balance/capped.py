@@ -55,7 +55,8 @@ def capped(shares: Shares, scores: NDArray[np.float64], draws: float) -> NDArray
         level = np.log(np.maximum(1 - before, 0)) - rest
     log_cap = np.log(draws)
     first = int(np.argmax(level + score <= log_cap + _SLACK))
-    return np.minimum(scores + level[first], log_cap)
+    ratios: NDArray[np.float64] = np.minimum(scores + level[first], log_cap)
+    return ratios
 
 
 def least_possible(shares: Shares, slope: NDArray[np.float64], draws: float) -> float:

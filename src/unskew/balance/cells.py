@@ -26,10 +26,8 @@ class Cells:
 
     def margins(self, shares: Shares) -> list[Shares]:
         """Return the share of each value of each variable, if combinations have ``shares``."""
-        return [
-            np.bincount(column, weights=shares, minlength=size)
-            for column, size in zip(self.codes.T, self.sizes, strict=True)
-        ]
+        columns = zip(self.codes.T, self.sizes, strict=True)
+        return [np.bincount(column, shares, size).astype(np.float64) for column, size in columns]
 
     def total(self, tables: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
         """Return for each combination the sum of its entries in one table for each variable."""

@@ -162,10 +162,9 @@ def held_out(
     The even examples judge what the odd ones fitted, and the other way round.
     """
     halves = [cells_of(codes[start::2], sizes) for start in (0, 1)]
-    sums = [np.zeros(size) for size in sizes]
+    reached: list[list[Shares]] = []
     for fitted, judged in (halves, halves[::-1]):
         tables = rake(fitted, targets, draws).tables
         kept = np.exp(np.minimum(judged.total(tables), 0)) * judged.shares
-        for margin, shares in zip(sums, judged.margins(kept / kept.sum()), strict=True):
-            margin += shares / 2
-    return sums
+        reached.append(judged.margins(kept / kept.sum()))
+    return [(one + other) / 2 for one, other in zip(*reached, strict=True)]

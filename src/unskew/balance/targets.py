@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +12,10 @@ from unskew.balance.cells import Shares
 from unskew.core.errors import UnskewError, brief, unknown
 
 UNIFORM = "uniform"
+NATURAL = "natural"  # as it is drawn
+ROOT = "sqrt"  # ∝ the root of the shares drawn: half the way from natural to uniform
+LOG = "log"  # ∝ 1/value: then the logarithms of the values are uniform
+SHAPES = (UNIFORM, NATURAL, ROOT, LOG)
 Target: TypeAlias = str | Mapping[Hashable, float]
 
 
@@ -26,10 +30,16 @@ def target_shares(target: Target, values: Sequence[Hashable], shares: Shares, na
     """
     if isinstance(target, Mapping):
         weights = _given(target, values, name)
+    elif target == UNIFORM:
+        weights = np.ones(len(values))
+    elif target == NATURAL:
+        weights = shares
+    elif target == ROOT:
+        weights = np.sqrt(shares)
+    elif target == LOG:
+        weights = _inverse(values, name)
     elif isinstance(target, str):
-        if target not in SHAPES:
-            raise unknown(f"target of {name!r}", target, SHAPES)
-        weights = SHAPES[target](values, shares, name)
+        raise unknown(f"target of {name!r}", target, SHAPES)
     else:
         raise UnskewError(
             f"target of {name!r} is {brief(target)}; give {', '.join(SHAPES)}, or a dict of shares"
@@ -53,25 +63,12 @@ def _given(
             )
     foreign = [value for value in target if value not in set(values) and target[value] > 0]
     if foreign:
-        raise unknown(f"value of {name!r}", foreign[0], list(map(str, values)))
+        raise unknown(f"value of {name!r}", str(foreign[0]), [str(value) for value in values])
     return np.array([float(target.get(value, 0)) for value in values])
 
 
-def _uniform(values: Sequence[Hashable], shares: Shares, name: str) -> NDArray[np.float64]:
-    return np.ones(len(values))
-
-
-def _natural(values: Sequence[Hashable], shares: Shares, name: str) -> NDArray[np.float64]:
-    return shares
-
-
-def _root(values: Sequence[Hashable], shares: Shares, name: str) -> NDArray[np.float64]:
-    roots: NDArray[np.float64] = np.sqrt(shares)
-    return roots
-
-
-def _log(values: Sequence[Hashable], shares: Shares, name: str) -> NDArray[np.float64]:
-    """Return 1/value: the logarithm of the values is then uniform."""
+def _inverse(values: Sequence[Hashable], name: str) -> NDArray[np.float64]:
+    """Return 1/value for each value; refuse what is no number above 0."""
     for value in values:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
             raise UnskewError(
@@ -79,13 +76,3 @@ def _log(values: Sequence[Hashable], shares: Shares, name: str) -> NDArray[np.fl
                 "give a dict of shares"
             )
     return np.array([1 / float(value) for value in values])  # type: ignore[arg-type]
-
-
-# The shapes that have names. "natural" leaves a variable as it is drawn; "sqrt" goes half the way
-# from there to uniform.
-SHAPES: dict[str, Callable[[Sequence[Hashable], Shares, str], NDArray[np.float64]]] = {
-    UNIFORM: _uniform,
-    "natural": _natural,
-    "sqrt": _root,
-    "log": _log,
-}
