@@ -18,8 +18,8 @@ from unskew.balance.raking import Raked, rake
 
 PRICES = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)  # draws for each kept example
 ROUGHLY = 0.01  # nats: the tolerance of a curve that people look at
-EXACTLY = 1e-6  # nats: the tolerance where a closeness must be kept
-WITHIN = 0.99  # of the closeness that is asked for, so that rounding does not exceed it
+WITHIN = 0.99  # of the closeness that is asked for, so that the last steps may be left out
+_SAME = 1 + 1e-6  # costs that differ by less than this factor are the same
 COST_STEP = 1.02  # the cheapest cost is known up to this factor
 
 
@@ -67,14 +67,14 @@ def total_variation(shares: Shares, target: Shares) -> float:
 def curve(cells: Cells, targets: Sequence[Shares], prices: Sequence[float] = PRICES) -> list[Raked]:
     """Return the closest fit at each price, from the lowest on.
 
-    The curve ends with the first price that is more than the targets need.
+    The curve ends where the targets are reached: more draws than that buy nothing.
     """
     fits: list[Raked] = []
     for price in sorted(prices):
         fit = rake(cells, targets, price, tolerance=ROUGHLY)
-        fits.append(fit)
-        if fit.draws < price * (1 - 1e-9):
+        if fits and fit.draws <= fits[-1].draws * _SAME:
             break
+        fits.append(fit)
     return fits
 
 
@@ -101,8 +101,8 @@ def _within(
     cells: Cells, targets: Sequence[Shares], closeness: float, draws: float
 ) -> Raked | None:
     """Return a fit within a closeness at this cost; None if there is none, or none was found."""
-    inside = WITHIN * closeness
-    fit = rake(cells, targets, draws, closeness=inside, tolerance=EXACTLY, only_whether=True)
+    inside, exactly = WITHIN * closeness, _exactly(closeness)
+    fit = rake(cells, targets, draws, closeness=inside, tolerance=exactly, only_whether=True)
     pairs = zip(fit.margins, targets, strict=True)
     reached = max(total_variation(shares, target) for shares, target in pairs)
     return fit if reached <= closeness else None
@@ -110,8 +110,14 @@ def _within(
 
 def _whether(cells: Cells, targets: Sequence[Shares], closeness: float, draws: float) -> bool:
     """Return whether so many draws are certainly too few."""
-    fit = rake(cells, targets, draws, closeness=closeness, tolerance=EXACTLY, only_whether=True)
-    return fit.bound > EXACTLY
+    exactly = _exactly(closeness)
+    fit = rake(cells, targets, draws, closeness=closeness, tolerance=exactly, only_whether=True)
+    return fit.bound > exactly
+
+
+def _exactly(closeness: float) -> float:
+    """Return the nats that a total variation of what ``WITHIN`` leaves can make (Pinsker)."""
+    return 2 * ((1 - WITHIN) * closeness) ** 2
 
 
 def _certified(cells: Cells, targets: Sequence[Shares], closeness: float, draws: float) -> float:
