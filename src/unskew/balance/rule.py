@@ -1,0 +1,124 @@
+"""A frozen rule: one table for each variable says with which probability a draw is kept.
+
+A rule is fitted once, to a pilot sample. Then it never changes, so all parts of a dataset, all
+workers and all machines keep draws by the same rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.balance.cells import Cells, Codes, Shares, cells_of
+from unskew.balance.codebook import Codebook
+from unskew.balance.raking import Raked
+from unskew.core.errors import UnskewError
+
+if TYPE_CHECKING:
+    from unskew.core.batch import Batch
+    from unskew.core.variables.variable import SalientVariable
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """A sample of a source: the code of each variable of each example."""
+
+    codebooks: tuple[Codebook, ...]
+    codes: Codes
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of values of each variable."""
+        return tuple(len(codebook.values) for codebook in self.codebooks)
+
+    def cells(self) -> Cells:
+        """Return the combinations of values in the sample."""
+        return cells_of(self.codes, self.sizes)
+
+    def shares(self) -> list[Shares]:
+        """Return the share of each value of each variable."""
+        return [
+            np.bincount(column, minlength=size) / len(self.codes)
+            for column, size in zip(self.codes.T, self.sizes, strict=True)
+        ]
+
+
+def pilot_of(variables: Sequence[SalientVariable], batches: Iterable[Batch]) -> Pilot:
+    """Measure the variables of all batches."""
+    codebooks = tuple(Codebook(variable) for variable in variables)
+    codes = [
+        np.stack([codebook.measure(batch) for codebook in codebooks], axis=1) for batch in batches
+    ]
+    if not codes:
+        raise UnskewError("the pilot sample is empty; draw at least one example")
+    return Pilot(codebooks, np.concatenate(codes))
+
+
+class Rule:
+    """Keeps a draw with probability min(1, exp(Σ table of variable j at its value))."""
+
+    def __init__(
+        self,
+        variables: Sequence[SalientVariable],
+        values: Sequence[Sequence[Hashable]],
+        tables: Sequence[NDArray[np.float64]],
+    ) -> None:
+        """Take a table for each variable; ``values`` are those of its entries, in order."""
+        self.variables = tuple(variables)
+        self.values = tuple(tuple(known) for known in values)
+        self._tables = tuple(np.append(table, table.max()) for table in tables)
+        self._codebooks = tuple(map(Codebook, self.variables))
+        for codebook, known in zip(self._codebooks, self.values, strict=True):
+            codebook.learn(known)
+
+    @classmethod
+    def of(cls, pilot: Pilot, fit: Raked) -> Rule:
+        """Return the rule of a fit to a pilot sample."""
+        variables = [codebook.variable for codebook in pilot.codebooks]
+        return cls(variables, [codebook.values for codebook in pilot.codebooks], fit.tables)
+
+    def chances(self, batch: Batch) -> NDArray[np.float64]:
+        """Return with which probability each row is kept.
+
+        A value that the pilot sample did not have is rare: it counts like the value that is kept
+        most readily.
+        """
+        scores = np.zeros(len(batch))
+        for codebook, table in zip(self._codebooks, self._tables, strict=True):
+            scores += table[np.minimum(codebook.measure(batch), len(table) - 1)]
+        chances: NDArray[np.float64] = np.exp(np.minimum(scores, 0.0))
+        return chances
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tables as plain data, ready for JSON."""
+        named = zip(self.variables, self.values, self._tables, strict=True)
+        return {
+            variable.name: {"values": list(values), "table": table[:-1].tolist()}
+            for variable, values, table in named
+        }
+
+    @classmethod
+    def from_dict(cls, variables: Sequence[SalientVariable], data: Mapping[str, Any]) -> Rule:
+        """Return the rule of variables that ``to_dict`` wrote."""
+        try:
+            named = [data[variable.name] for variable in variables]
+            values = [[_hashable(value) for value in item["values"]] for item in named]
+            tables = [np.array(item["table"], dtype=float) for item in named]
+            fitting = all(
+                table.shape == (len(known),) and len(table) and np.isfinite(table).all()
+                for known, table in zip(values, tables, strict=True)
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise UnskewError(f"the tables are damaged ({error}); fit them again") from None
+        if not fitting:
+            raise UnskewError("the tables are damaged (their lengths differ); fit them again")
+        return cls(variables, values, tables)
+
+
+def _hashable(value: Any) -> Hashable:
+    """Return a value of JSON as it was: a tuple became a list."""
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
