@@ -13,10 +13,7 @@ from unskew.cli.progress import progress
 
 
 def convert(
-    target: Annotated[
-        str,
-        typer.Argument(metavar="IN", help=f"{TARGET} A source needs -n."),
-    ],
+    target: Annotated[str, typer.Argument(metavar="IN", help=f"{TARGET} A source needs -n.")],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="A .parquet or .jsonl file.")],
     form: Annotated[
         str | None,

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unskew.cli.options import (
-    Exclude,
-    Homogenize,
-    Json,
-    Settings,
-    read_settings,
-    read_splits,
-)
+from unskew.cli.options import Exclude, Homogenize, Json, Settings, read_settings, read_splits
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
 from unskew.core.errors import UnskewError, check_count

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 def show(
     target: Annotated[str, typer.Argument(help=TARGET)],
     n: Annotated[
-        int | None,
-        typer.Option("-n", help="Number of examples.", show_default="5; 1 with --trace"),
+        int | None, typer.Option("-n", help="Number of examples.", show_default="5; 1 with --trace")
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
