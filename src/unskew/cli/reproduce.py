@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,13 +15,13 @@ from typing import Annotated, Any
 import typer
 
 from unskew.cli.models.command import PANELS, need_torch
-from unskew.cli.options import Json
+from unskew.cli.options import Json, option
 from unskew.cli.printing import draw, echo, print_json, terminal
 from unskew.cli.progress import Advance, progress
-from unskew.cli.time_limit import time_limit
 from unskew.core.errors import UnskewError, check_count, check_range, unknown
 from unskew.experiments.say import Say
 
+AGAIN = 75  # the exit code that means: run it again (EX_TEMPFAIL of sysexits)
 ALL, NONE, CALCULATOR = "all", "none", "calculator"
 OF_CALCULATOR, OF_KAREL = PANELS["calculator"], PANELS["karel"]
 
@@ -39,67 +42,57 @@ def reproduce(
     experiment: Annotated[
         str, typer.Argument(help="An experiment, or all. unskew list names the experiments.")
     ],
-    scale: Annotated[
-        str, typer.Option(help="Size of the experiment: smoke, small or full.")
-    ] = "smoke",
+    scale: Annotated[str, option("Size of the experiment: smoke, small or full.")] = "smoke",
     output: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "Write the result to this JSON file. For all, give a folder.",
             "-o",
             "--output",
             metavar="FILE",
-            help="Write the result to this JSON file. For all, give a folder.",
         ),
     ] = None,
     report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write one page with everything to this .html file."),
+        Path | None, option("Write one page with everything to this .html file.", metavar="FILE")
     ] = None,
     figure: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            rich_help_panel=OF_CALCULATOR,
-            help="Draw the figure to this .png or .svg file.",
-        ),
+        option("Draw the figure to this .png or .svg file.", metavar="FILE", panel=OF_CALCULATOR),
     ] = None,
     work: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Keep the training here. After a stop, the same command continues.",
+        option(
+            "Keep the training here. After a stop, the same command continues.", metavar="FOLDER"
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "Train only this model: baseline, or baseline:1 for one seed, or none. Show the other "
+            "models if --work has them. Repeatable.",
             metavar="MODEL",
-            rich_help_panel=OF_KAREL,
-            help="Train only this model: baseline, or baseline:1 for one seed, or none. Show the "
-            "other models if --work has them. Repeatable.",
+            panel=OF_KAREL,
         ),
     ] = None,
     at_once: Annotated[
         int,
-        typer.Option(
+        option(
+            "Train N models at a time, each in its own process. One model does not fill a large "
+            "GPU.",
             metavar="N",
-            rich_help_panel=OF_KAREL,
-            help="Train N models at a time, each in its own process. One model does not fill a "
-            "large GPU.",
+            panel=OF_KAREL,
         ),
     ] = 1,
     minutes: Annotated[
         float | None,
-        typer.Option(
-            help="Stop after so many minutes, and exit with 75 if work is left. The same command "
+        option(
+            "Stop after so many minutes, and exit with 75 if work is left. The same command "
             "continues from --work."
         ),
     ] = None,
     steps: Annotated[
         int | None,
-        typer.Option(
-            rich_help_panel=OF_CALCULATOR, help="Number of training steps, instead of the scale's."
-        ),
+        option("Number of training steps, instead of the scale's.", panel=OF_CALCULATOR),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -136,6 +129,34 @@ def reproduce(
             echo(f"{label}: {path}", err=as_json)
 
 
+@contextmanager
+def time_limit(minutes: float | None) -> Iterator[None]:
+    """Stop the block after so many minutes. It saves what it also saves after Ctrl-C."""
+    if minutes is None:
+        yield
+        return
+    is_over = threading.Event()
+
+    def end() -> None:
+        is_over.set()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(60 * minutes, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except UnskewError:
+        raise
+    except BaseException as error:  # a library may replace the interrupt by its own error
+        if not is_over.is_set():
+            raise
+        echo(f"stopped after {minutes:g} minutes; run the same command again to continue", err=True)
+        raise typer.Exit(AGAIN) from error
+    finally:
+        timer.cancel()
+
+
 def _check(order: Order, minutes: float | None) -> None:
     """Refuse options that do not fit together before the work begins."""
     from unskew.experiments import load_experiment
@@ -145,9 +166,9 @@ def _check(order: Order, minutes: float | None) -> None:
     if order.steps is not None and order.experiment != CALCULATOR:
         raise UnskewError(f"--steps is for the Calculator; leave it out of {order.experiment}")
     check_count("--at-once", order.at_once)
-    for option, is_given in (("only", bool(order.only)), ("at-once", order.at_once > 1)):
+    for name, is_given in (("only", bool(order.only)), ("at-once", order.at_once > 1)):
         if is_given and order.experiment == CALCULATOR:
-            raise UnskewError(f"--{option} is for Karel's models; leave it out of calculator")
+            raise UnskewError(f"--{name} is for Karel's models; leave it out of calculator")
     work = order.work
     if order.only and work is None:
         raise UnskewError("--only needs a folder with earlier results; give --work")

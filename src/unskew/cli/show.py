@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unskew.cli.options import TARGET, Json, Seed, Settings, Trust, read_settings
+from unskew.cli.options import TARGET, Json, Seed, Settings, Trust, option, read_settings
 from unskew.cli.printing import echo, print_json
 from unskew.core.errors import UnskewError
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 def show(
     target: Annotated[str, typer.Argument(help=TARGET)],
     n: Annotated[
-        int | None, typer.Option("-n", help="Number of examples.", show_default="5; 1 with --trace")
+        int | None, option("Number of examples.", "-n", default="5; 1 with --trace")
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Show each step, in a domain that has steps.")
+        bool, option("Show each step, in a domain that has steps.", "--trace")
     ] = False,
     trust: Trust = False,
     as_json: Json = False,
