@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -207,12 +207,17 @@ def _results(order: Order, work: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
     names = EXPERIMENTS if order.experiment == ALL else (order.experiment,)
     karel = {name: load_experiment(name) for name in names if name in KAREL}
-    if order.only:
-        _check_only(order, list(karel.values()))
+    trainings: list[Any] = []
+    if karel:
+        from unskew.experiments.karel.lab.scales import find_scale
+
+        scale = find_scale(order.scale)
+        trainings = [training for e in karel.values() for training, _ in e.trainings(scale)]
+        _check_only(order.only or [], trainings)
     is_wanted = CALCULATOR in names
     earlier = calculator.earlier_result(work, order.scale, order.steps) if is_wanted else None
     lab: Any = _lab(order, work, list(karel.values())) if karel else None
-    if lab and order.only == [NONE] and not earlier and not _has_entries(lab, karel.values()):
+    if lab and order.only == [NONE] and not earlier and not any(map(lab.known, trainings)):
         raise UnskewError(
             f"{work} has no results of scale {order.scale}; give the --work and --scale of an "
             "earlier run"
@@ -241,15 +246,6 @@ def _run_calculator(order: Order, work: Path) -> dict[str, Any]:
         result = calculator.run(order.scale, work / CALCULATOR, say_progress(advance), order.steps)
     calculator.keep(result, work)
     return result
-
-
-def _has_entries(lab: Any, experiments: Iterable[Any]) -> bool:
-    """Return whether any model of the experiments was trained or scored earlier."""
-    return any(
-        lab.known(training)
-        for experiment in experiments
-        for training, _ in experiment.trainings(lab.scale)
-    )
 
 
 def _lab(order: Order, work: Path, experiments: list[Any]) -> Any:
@@ -282,15 +278,11 @@ def _train_at_once(lab: Any, experiments: list[Any], order: Order) -> None:
             run_lanes(lab, jobs, order.at_once, lambda name: say_progress(advance, f"{name}: "))
 
 
-def _check_only(order: Order, experiments: list[Any]) -> None:
+def _check_only(only: list[str], trainings: list[Any]) -> None:
     """Refuse a model that no experiment has: nothing would be trained."""
-    from unskew.experiments.karel.lab.scales import find_scale
-
-    scale = find_scale(order.scale)
-    trainings = [model for experiment in experiments for model, _ in experiment.trainings(scale)]
-    seeds = [f"{model.name}:{model.seed}" for model in trainings]
-    names = list(dict.fromkeys([NONE, *(model.name for model in trainings), *seeds]))
-    for name in order.only or ():
+    seeds = [f"{training.name}:{training.seed}" for training in trainings]
+    names = list(dict.fromkeys([NONE, *(training.name for training in trainings), *seeds]))
+    for name in only:
         if name not in names:
             raise unknown("model", name, names)
 
