@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from unskew.core.arrays import Bytes, Flags, Ints
-from unskew.core.compiled import compiled, compiled_inner
+from unskew.core.arrays import Bytes, Ints
+from unskew.core.compiled import compiled_inner
 from unskew.domains.karel.language import compiler as c
-from unskew.domains.karel.language.compiler import Code, decoded
+from unskew.domains.karel.language.compiler import decoded
 from unskew.domains.karel.running import hidden as h
-from unskew.domains.karel.running.chance import Chance, chance, uniform
-from unskew.domains.karel.sampling.pairs import Room, all_branches, make_room, run_is_valid
+from unskew.domains.karel.running.chance import uniform
+from unskew.domains.karel.sampling.pairs import Room, all_branches, run_is_valid
 from unskew.domains.karel.world import CELLS, FACING, HEIGHT, POSITION, SIDE, WIDTH, World
 
 RUNS = 100
@@ -25,21 +25,6 @@ RUNS = 100
 # With these numbers 99 % of 2,200 original programs pass, and few of the programs that cannot
 # pass cost more than 20 runs.
 PATIENCE, PER_RUN = 20, 4
-
-
-def coverable(rng: np.random.Generator, code: Code) -> Flags:
-    """Return for each program whether valid runs were found that take every branch."""
-    passes = np.zeros(len(code), dtype=np.bool_)
-    _coverable_rows(chance(rng), code.instructions, code.tests, passes)
-    return passes
-
-
-@compiled
-def _coverable_rows(state: Chance, code: Ints, tests: Ints, passes: Flags) -> None:
-    before, world, left = h.hidden_rooms(1)
-    hidden, room = (state, left[0], before[0]), make_room()
-    for row in range(len(code)):
-        passes[row] = is_coverable(code[row], tests[row], world[0], hidden, room)
 
 
 @compiled_inner

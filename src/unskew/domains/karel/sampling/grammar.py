@@ -58,14 +58,10 @@ class Grammar(NamedTuple):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Grammar:
-        """Read the result of ``to_dict``."""
+        """Read plain data."""
         values: dict[str, Any] = {name: np.array(v, dtype=float) for name, v in data.items()}
         values["largest"] = float(data["largest"])
         return cls(**values)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain data."""
-        return {name: np.asarray(value).round(5).tolist() for name, value in self._asdict().items()}
 
 
 class Draft(NamedTuple):

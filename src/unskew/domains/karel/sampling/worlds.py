@@ -10,11 +10,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from unskew.core.arrays import Bytes, Floats
-from unskew.core.compiled import compiled, compiled_inner
+from unskew.core.arrays import Floats
+from unskew.core.compiled import compiled_inner
 from unskew.domains.karel import world as w
 from unskew.domains.karel.running import hidden as h
-from unskew.domains.karel.running.chance import Chance, chance, two_below, uniform
+from unskew.domains.karel.running.chance import Chance, two_below, uniform
 from unskew.domains.karel.world import World
 
 # Which worlds: their kind, r_wall and r_marker of narrow worlds, and how markers are counted.
@@ -50,30 +50,6 @@ MARKED_SHARES = _by_chance(
 ORIGINAL_SIZES = w.SMALLEST + np.searchsorted(
     np.cumsum(SIZES_ORIGINAL / SIZES_ORIGINAL.sum()), (np.arange(1024) + 0.5) / 1024
 )
-
-
-def draw_worlds(
-    rng: np.random.Generator, n: int, kind: int, r_wall: float, r_marker: float, counts: int
-) -> Bytes:
-    """Draw ``n`` worlds, (n, 260).
-
-    Only narrow worlds use ``r_wall`` and ``r_marker``; worlds like the original's do not use
-    ``counts``.
-    """
-    rows = np.empty((n, w.BYTES), dtype=np.uint8)
-    _draw_rows(chance(rng), (kind, r_wall, r_marker, counts), rows)
-    return rows
-
-
-@compiled
-def _draw_rows(state: Chance, worlds: Worlds, rows: Bytes) -> None:
-    before, after, left = h.hidden_rooms(1)
-    hidden = (state, left[0], before[0])
-    for row in range(len(rows)):
-        start_hidden(worlds, after[0], hidden)
-        h.reveal_all(after[0], hidden)
-        rows[row] = after[0]
-        h.clear(before, after, left)
 
 
 @compiled_inner
