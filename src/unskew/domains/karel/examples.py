@@ -113,13 +113,6 @@ def all_worlds(batch: Batch, name: str) -> Bytes:
     return data[offsets[0] : offsets[-1]].reshape(-1, BYTES)
 
 
-def first_worlds(batch: Batch, name: str) -> Bytes:
-    """Return the first world of each row, (rows, 260)."""
-    numbers = world_numbers(batch, name)
-    worlds: Bytes = all_worlds(batch, name)[np.cumsum(numbers) - numbers]
-    return worlds
-
-
 def check(batch: Batch) -> Flags:
     """Return for each row whether its program turns all inputs into the outputs, with no crash."""
     code = compile_programs(program_rows(batch))

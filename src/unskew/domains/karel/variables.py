@@ -15,13 +15,7 @@ from unskew.core.arrays import Ints
 from unskew.core.batch import Batch
 from unskew.core.variables.variable import SalientVariable, Values
 from unskew.domains.karel import measures as m
-from unskew.domains.karel.examples import (
-    INPUTS,
-    all_worlds,
-    first_worlds,
-    program_rows,
-    world_numbers,
-)
+from unskew.domains.karel.examples import INPUTS, all_worlds, program_rows, world_numbers
 from unskew.domains.karel.world import SIDE, SMALLEST
 
 SIDES = range(SMALLEST, SIDE + 1)
@@ -55,7 +49,8 @@ def _program_facts(batch: Batch) -> Ints:
 @_once
 def _world_facts(batch: Batch) -> Ints:
     """Return what is counted in the first input of each example."""
-    return m.world_facts(first_worlds(batch, INPUTS))
+    numbers = world_numbers(batch, INPUTS)
+    return m.world_facts(all_worlds(batch, INPUTS)[np.cumsum(numbers) - numbers])
 
 
 @_once

@@ -62,14 +62,16 @@ def start_hidden(worlds: Worlds, world: World, hidden: h.Hidden) -> None:
         height, width = _size(state, kind)
         cells = height * width
         if kind == NARROW_WORLDS:
-            walls, markers = _narrow_numbers(cells, r_wall, r_marker)
+            walls = int(cells * r_wall + 0.5)
+            markers = min(int(cells * r_marker + 0.5), cells - walls)
         elif kind == UNIFORM_WORLDS:
             # Each cell is a wall with a probability that is itself uniform. So the number of walls
             # is uniform too. The same holds for the free cells with markers.
             walls = int(uniform(state) * (cells + 1))
             markers = int(uniform(state) * (cells - walls + 1))
         else:
-            walls, markers = _original_numbers(state, cells)
+            walls = min(_number(state, cells, NO_WALLS, WALL_SHARES), cells - 1)
+            markers = min(_number(state, cells, NO_MARKERS, MARKED_SHARES), cells - walls)
         if walls < cells:
             break
     left[h.CELLS_LEFT], left[h.FREE_LEFT] = cells, cells - walls
@@ -115,21 +117,6 @@ def _size(state: Chance, kind: int) -> tuple[int, int]:
     sizes = w.SIDE + 1 - smallest
     tall, wide = two_below(uniform(state), sizes, sizes)
     return smallest + tall, smallest + wide
-
-
-@compiled_inner
-def _narrow_numbers(cells: int, r_wall: float, r_marker: float) -> tuple[int, int]:
-    """Return how many cells of a narrow world are walls, and how many hold markers."""
-    walls = int(cells * r_wall + 0.5)
-    return walls, min(int(cells * r_marker + 0.5), cells - walls)
-
-
-@compiled_inner
-def _original_numbers(state: Chance, cells: int) -> tuple[int, int]:
-    """Draw how many cells of a world like the original's are walls, and how many hold markers."""
-    walls = min(_number(state, cells, NO_WALLS, WALL_SHARES), cells - 1)
-    markers = _number(state, cells, NO_MARKERS, MARKED_SHARES)
-    return walls, min(markers, cells - walls)
 
 
 @compiled_inner
