@@ -88,16 +88,14 @@ def _print_sources(domains: Sequence[Domain], facts: dict[str, Any], in_full: bo
             _print_line("    ", ", ".join(domain.sources), most=100)
             continue
         for source in domain.sources:
-            _print_source(f"{domain.name}/{source}", facts["sources"][f"{domain.name}/{source}"])
+            name = f"{domain.name}/{source}"
+            fact = facts["sources"][name]
+            _print_line(f"  {name:<22}  ", fact["doc"])
+            for key, parameter in fact["parameters"].items():
+                setting = f"{key}={parameter['default']}"
+                _print_line(f"    {setting:<20}  ", f"{parameter['allowed']}: {parameter['doc']}")
     for name, how in facts["not_installed"].items():
         _print_line(f"  {name}/…  ", how)
-
-
-def _print_source(name: str, fact: dict[str, Any]) -> None:
-    _print_line(f"  {name:<22}  ", fact["doc"])
-    for key, parameter in fact["parameters"].items():
-        setting = f"{key}={parameter['default']}"
-        _print_line(f"    {setting:<20}  ", f"{parameter['allowed']}: {parameter['doc']}")
 
 
 def _print_line(name: str, text: str, most: int | None = None) -> None:

@@ -17,7 +17,7 @@ import typer
 from unskew.cli.models.command import PANELS, need_torch
 from unskew.cli.options import Json, option
 from unskew.cli.printing import draw, echo, print_json, terminal
-from unskew.cli.progress import Advance, progress
+from unskew.cli.progress import Advance, call_after, progress
 from unskew.core.errors import UnskewError, check_count, check_range, unknown
 from unskew.experiments.say import Say
 
@@ -98,6 +98,7 @@ def reproduce(
 ) -> None:
     """Repeat experiments of the paper, and show the paper's numbers next to ours."""
     from unskew.experiments.files import write_json
+    from unskew.experiments.terminal import result_tables
 
     need_torch()
     order = Order(experiment, scale, work, only or None, at_once, steps)
@@ -112,7 +113,8 @@ def reproduce(
             if output is not None:
                 write_json(output / f"{name}.json" if experiment == ALL else output, result)
             if not as_json:
-                _print(result)
+                for table in result_tables(result, terminal()):
+                    draw(table)
     if figure is not None:
         from unskew.audits.report import write_chart
         from unskew.experiments.figures import cost_figure
@@ -141,11 +143,9 @@ def time_limit(minutes: float | None) -> Iterator[None]:
         is_over.set()
         os.kill(os.getpid(), signal.SIGINT)
 
-    timer = threading.Timer(60 * minutes, end)
-    timer.daemon = True
-    timer.start()
     try:
-        yield
+        with call_after(60 * minutes, end):
+            yield
     except UnskewError:
         raise
     except BaseException as error:  # a library may replace the interrupt by its own error
@@ -153,8 +153,6 @@ def time_limit(minutes: float | None) -> Iterator[None]:
             raise
         echo(f"stopped after {minutes:g} minutes; run the same command again to continue", err=True)
         raise typer.Exit(AGAIN) from error
-    finally:
-        timer.cancel()
 
 
 def _check(order: Order, minutes: float | None) -> None:
@@ -303,10 +301,3 @@ def say_progress(advance: Advance, name: str = "") -> Say:
         done = state.step
 
     return Say(stage, step)
-
-
-def _print(result: dict[str, Any]) -> None:
-    from unskew.experiments.terminal import result_tables
-
-    for table in result_tables(result, terminal()):
-        draw(table)

@@ -167,13 +167,12 @@ def _source(task: str, settings: Mapping[str, Any]) -> Source:
     return Source(name, draw, chunk=CHUNK)
 
 
+@dataclass(frozen=True)
 class Items:
     """Makes the items of one task, each from its seed alone."""
 
-    def __init__(self, task: str, settings: Mapping[str, Any]) -> None:
-        """Make no item yet: some tasks read large files first."""
-        self._task = task
-        self._settings = dict(settings)
+    task: str
+    settings: Mapping[str, Any]
 
     def row(self, seed: int) -> Row:
         """Return the item of a seed: the first of the library's dataset of that seed."""
@@ -183,7 +182,7 @@ class Items:
 
     def _dataset(self, seed: int) -> Any:
         library.seed_shared(seed)
-        return library.factory().create_dataset(self._task, seed=seed, size=1, **self._settings)
+        return library.factory().create_dataset(self.task, seed=seed, size=1, **self.settings)
 
     def _again(self, dataset: Any, seed: int) -> Row:
         library.seed_shared(seed)

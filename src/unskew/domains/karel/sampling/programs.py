@@ -47,6 +47,7 @@ class Examples(NamedTuple):
 # A compiled program and room for looking at it: its code, the places of its statements,
 # the stack and the state of compiling, its facts, its open constructs, what its paths do.
 Candidate: TypeAlias = tuple[Ints, NDArray[np.int16], Ints, Ints, Ints, Ints, Bytes]
+Kindly: TypeAlias = tuple[World, h.Hidden]  # the world of a kindly run, and what is hidden of it
 
 
 def original_programs(
@@ -90,14 +91,12 @@ def _sample(state: Chance, grammar: Grammar, inside: int, examples: Examples) ->
         np.zeros((2, g.ROOM + 1), np.uint8),
     )  # fmt: skip
     before, after, left = h.hidden_rooms(max(k, WORLDS))
-    kindly_before, kindly, kindly_left = h.hidden_rooms(1)
-    kindly_hidden = (state, kindly_left[0], kindly_before[0])
+    kindly_before, kindly_after, kindly_left = h.hidden_rooms(1)
+    kindly = (kindly_after[0], (state, kindly_left[0], kindly_before[0]))
     room = p.make_room()
     row = 0
     while row < n:
-        reason = _draw_candidate(
-            state, grammar, inside, draft, candidate, kindly[0], kindly_hidden, room
-        )
+        reason = _draw_candidate(grammar, inside, draft, candidate, kindly, room)
         if reason == KEPT:
             if k >= WORLDS:
                 before, after = inputs[row], outputs[row]
@@ -126,17 +125,12 @@ def _sample(state: Chance, grammar: Grammar, inside: int, examples: Examples) ->
 
 @compiled_inner
 def _draw_candidate(
-    state: Chance,
-    grammar: Grammar,
-    inside: int,
-    draft: Draft,
-    candidate: Candidate,
-    kindly: World,
-    hidden: h.Hidden,
-    room: p.Room,
+    grammar: Grammar, inside: int, draft: Draft, candidate: Candidate, kindly: Kindly, room: p.Room
 ) -> int:
     """Draw and compile a program; return why it is dropped, UNWANTED or KEPT."""
     code, places, stack, now, counted, deep, acts = candidate
+    world, hidden = kindly
+    state = hidden[0]
     if not g.draw_program(state, grammar, draft):
         draft.facts[:] = 0
         return BREAKS_RULE
@@ -152,7 +146,7 @@ def _draw_candidate(
         read_prefix(code, room.prefix, room.counters)
         and coverable.can_leave_loops(code)
         and coverable.can_act_everywhere(code, acts)
-        and coverable.is_coverable(code, now[TESTS], kindly, hidden, room)
+        and coverable.is_coverable(code, now[TESTS], world, hidden, room)
     )
     return KEPT if fits else NOT_COVERABLE
 
