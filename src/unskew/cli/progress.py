@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -32,9 +32,9 @@ def progress(label: str, total: int | None) -> Iterator[Advance]:
 
 
 @contextmanager
-def told_if_long(text: str, seconds: float = FIRST_LINE) -> Iterator[None]:
-    """Print a text on stderr if the block takes longer than so many seconds."""
-    timer = threading.Timer(seconds, lambda: echo(text, err=True))
+def call_after(seconds: float, function: Callable[[], None]) -> Iterator[None]:
+    """Call a function if the block takes longer than so many seconds."""
+    timer = threading.Timer(seconds, function)
     timer.daemon = True
     timer.start()
     try:
