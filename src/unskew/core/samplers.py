@@ -21,15 +21,14 @@ from unskew.core.batch import Batch
 from unskew.core.cache import Cache
 from unskew.core.collected import Collected, Returned
 from unskew.core.errors import RowError, UnskewError, brief
-from unskew.core.event_loop import EventLoop
-from unskew.core.processes.stop import raise_if_stopped
+from unskew.core.processes.stop import interrupt, raise_if_stopped
 from unskew.core.rng import child
 from unskew.core.usercode import own_code
 
 CHUNK = 256  # examples of a user's function that are collected at once, at most
 AHEAD = 0.001  # seconds of drawing that may be in vain
 STEP = 1.0  # seconds of drawing until the examples are handed on, where all of them are needed
-SHARE = 16  # one example is drawn ahead for so many that were drawn before
+SHARE = 8  # one example is drawn ahead for so many that were drawn before
 WAVES = 4  # calls for each call at a time, until the examples are handed on
 
 Drawn: TypeAlias = tuple[Batch, Counter[str]]
@@ -53,10 +52,11 @@ class OneByOne:
     def __call__(self, rng: np.random.Generator, n: int) -> Drawn:
         """Return n examples."""
         with _errors(self._label, "make it return one example for every generator"):
-            collected = Collected()
+            collected, stops = Collected(), interrupt()
             for _ in range(n):
                 collected.add(self._call(rng))
-                raise_if_stopped()
+                if stops is not None:
+                    raise_if_stopped()
             return self._batch(collected), Counter()
 
     def some(self, rng: np.random.Generator, needed: int | None, drawn: int) -> Drawn:
@@ -67,11 +67,12 @@ class OneByOne:
         most = min(CHUNK, 1 + drawn // SHARE if needed is None else needed)
         seconds, clock = AHEAD if needed is None else STEP, self._clock
         with _errors(self._label, "make it return one example for every generator"):
-            collected = Collected()
+            collected, stops = Collected(), interrupt()
             begin = clock()
             for _ in range(most):
                 collected.add(self._call(rng))
-                raise_if_stopped()
+                if stops is not None:
+                    raise_if_stopped()
                 if clock() - begin >= seconds:
                     break
             batch = self._batch(collected)
@@ -151,6 +152,8 @@ class Concurrently:
         cache: Cache | None = None,
     ) -> None:
         """Call nothing yet."""
+        from unskew.core.event_loop import EventLoop  # asyncio takes a while to import
+
         self._call = call if cache is None else cache.awaited(call, "async")
         self._label, self._most, self.cached = label, most, cache is not None
         self._loop = EventLoop()
