@@ -1,7 +1,7 @@
 """A file that keeps what a sampler drew, so that nothing paid for is lost or drawn again.
 
 The file has one line for each call. It says where the generator stood before the call and after
-it. Any run whose generator comes to the same state takes the example from the file. A run with
+it: any run whose generator comes to the same state takes the example from the file. A run with
 another seed never comes to that state; it adds lines of its own.
 """
 
@@ -55,7 +55,7 @@ class Cache:
             line = self._kept(before)
             if line is None:
                 value = function(rng, *rest)
-                line = self._add(before, state_of(rng), value)
+                line = self._add(before, _after(rng, before), value)
             move(rng, line["after"])
             return line["value"]
 
@@ -72,7 +72,7 @@ class Cache:
             line = self._kept(before)
             if line is None:
                 value = await function(rng)
-                line = self._add(before, state_of(rng), value)
+                line = self._add(before, _after(rng, before), value)
             move(rng, line["after"])
             return line["value"]
 
@@ -81,7 +81,7 @@ class Cache:
     def _kept(self, before: str) -> dict[str, Any] | None:
         """Return the line of a call; None if the file does not have it."""
         with self._lock:
-            if not self._end:
+            if before not in self._places:  # another process may have added it
                 with self._opened() as file:
                     self._read_on(file)
             return self._at(before)
@@ -194,6 +194,16 @@ def _name(header: dict[str, Any]) -> str:
 def _before(rng: np.random.Generator, *rest: int) -> str:
     """Return the name of a call: where its generator stands, and how much is asked for."""
     return ":".join([state_of(rng), *map(str, rest)])
+
+
+def _after(rng: np.random.Generator, before: str) -> str:
+    """Return where a generator stands after a call.
+
+    A function that drew nothing from it would be at the same call for ever, so it is moved on.
+    """
+    if before.startswith(state_of(rng)):
+        rng.random()
+    return state_of(rng)
 
 
 def _parsed(data: bytes) -> Any:

@@ -93,6 +93,8 @@ async def _all(
             except BaseException as error:  # SystemExit would end the thread of the loop
                 if task is not None and task.cancelling():
                     raise
+                if isinstance(error, asyncio.CancelledError):  # the call did it by itself
+                    error = RuntimeError("it was cancelled").with_traceback(error.__traceback__)
                 failures[number] = error
             if failures:
                 return

@@ -62,9 +62,11 @@ class OneByOne:
     def some(self, rng: np.random.Generator, needed: int | None, drawn: int) -> Drawn:
         """Return the examples of a millisecond, and few of them while few were drawn before.
 
-        If they are surely needed, it is the examples of a second.
+        If they are surely needed, it is the examples of a second. With a cache, each may be dear:
+        it is one.
         """
-        most = min(CHUNK, 1 + drawn // SHARE if needed is None else needed)
+        ahead = 0 if self.cached else drawn // SHARE
+        most = min(CHUNK, 1 + ahead if needed is None else needed)
         seconds, clock = AHEAD if needed is None else STEP, self._clock
         with _errors(self._label, "make it return one example for every generator"):
             collected, stops = Collected(), interrupt()
