@@ -82,8 +82,8 @@ def test_generate_takes_one_by_its_name(run, tmp_path, monkeypatch):
     [
         lambda rows: {"a": [row["a"] for row in rows]},
         lambda rows: {"a": np.array([row["a"] for row in rows])},
-        lambda rows: pd.DataFrame(rows),
-        lambda rows: tuple(rows),
+        pd.DataFrame,
+        tuple,
     ],
     ids=["columns", "arrays", "pandas", "tuple"],
 )

@@ -153,13 +153,13 @@ def test_the_cache_of_another_sampler_is_refused(path):
     def many(rng, n):
         return [1] * n
 
+    many.__qualname__ = "Random.one"
     random = Random()
     unskew.audit(random.one, by=level, n=3, cache=path)
     kept = path.read_text()
     with pytest.raises(UnskewError, match=r"keeps the draws of Random.one .*, not of"):
         unskew.audit(lambda rng: 1, by=level, n=3, cache=path)
-    with pytest.raises(UnskewError, match="keeps the draws of .*, one by one, not of .*batches"):
-        many.__qualname__ = "Random.one"
+    with pytest.raises(UnskewError, match=r"keeps the draws of .*, one by one, not of .*batches"):
         unskew.audit(many, by=level, n=3, cache=path, batch=True)
     assert path.read_text() == kept
 
@@ -169,7 +169,7 @@ def test_a_damaged_line_is_named(path):
     lines = path.read_text().splitlines()
     lines[2] = lines[2][:20]
     path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(UnskewError, match="line 3 is .* no draw of a sampler; remove that line"):
+    with pytest.raises(UnskewError, match=r"line 3 is .* no draw of a sampler; remove that line"):
         unskew.audit(Random().one, by=level, n=5, cache=path)
 
 

@@ -64,7 +64,9 @@ def test_time_decides_how_many_are_drawn_at_once():
     rng = generator(0)
     fast, slow, middle = Counted(), Counted(0.001), Counted(0.0001)
     sizes = [len(s.source().sampler.some(rng, None, 10**6)[0]) for s in (fast, middle, slow)]
-    assert sizes[0] == CHUNK and sizes[2] == 1 and 9 <= sizes[1] <= 11
+    assert sizes[0] == CHUNK
+    assert 9 <= sizes[1] <= 11
+    assert sizes[2] == 1
     # What is surely needed is handed on each second.
     assert len(Counted(0.1).source().sampler.some(rng, 1000, 0)[0]) in (10, 11)
     assert len(Counted().source().sampler.some(rng, 3, 10**6)[0]) == 3
@@ -79,6 +81,30 @@ def test_the_examples_do_not_depend_on_the_clock(seed):
         assert list(islice(examples, 300)) == expected
 
 
+@pytest.mark.parametrize("by", [level, unskew.over(level, range(1, 7))], ids=["grown", "declared"])
+def test_what_it_cost_does_not_depend_on_the_clock(by):
+    fast = unskew.homogenize(Counted().source(), by=by)
+    slow = unskew.homogenize(Counted(1.0).source(), by=by)
+    for number in range(300):
+        assert next(fast) == next(slow)
+        if number % 7 == 0:
+            assert fast.tally == slow.tally
+            assert fast.health() == slow.health()
+
+
+def test_the_health_is_judged_after_the_same_draws():
+    messages = []
+    for seconds in (0.0, 0.0002, 1.0):
+        examples = unskew.homogenize(
+            Counted(seconds).source(), by=unskew.over(level, range(9)), cost_limit=1.5
+        )
+        with pytest.warns(unskew.HealthWarning) as warned:
+            list(islice(examples, 600))
+        messages.append([str(warning.message) for warning in warned])
+    assert messages[0] == messages[1] == messages[2]
+    assert "in 1000 draws" in " ".join(messages[0])
+
+
 def test_an_error_does_not_end_the_iterator_and_nothing_changes():
     fails = iter([*[False] * 12, True, *[False] * 20, True, True, *[False] * 1000])
 
@@ -91,14 +117,14 @@ def test_an_error_does_not_end_the_iterator_and_nothing_changes():
     def steady(rng):
         return {"a": int(rng.geometric(0.5))}
 
-    examples, got, errors = unskew.homogenize(plain_source(draw, "s"), by=level), [], 0
+    examples, got, errors = unskew.homogenize(plain_source(draw, "s"), by=level), [], []
     while len(got) < 40:
         try:
             got.append(next(examples))
         except UnskewError as error:
-            assert "test_slow_samplers.py line" in str(error)
-            errors += 1
-    assert errors == 3
+            errors.append(str(error))
+    assert len(errors) == 3
+    assert all("test_slow_samplers.py line" in error for error in errors)
     assert got == list(islice(unskew.homogenize(plain_source(steady, "s"), by=level), 40))
 
 

@@ -96,6 +96,11 @@ class Homogenizer:
         drawn = Counter(self._drawn_values.by_value())
         return drawn if self._codebook.declared else +drawn, +Counter(self._kept_values.by_value())
 
+    @property
+    def draws_to_look(self) -> int:
+        """How many draws come before the health is judged for the next time."""
+        return max(1, self._next_look - self.drawn)
+
     def state(self) -> HomogenizerState:
         """Return the counts and the generator as they are now."""
         return HomogenizerState(
@@ -246,29 +251,60 @@ class KeptBatches:
                 raise UnskewError(f"source {self._source.name!r} gave nothing; it must draw")
             self._chunk = min(2 * self._chunk, self._source.chunk)
         tally.dropped += dropped
-        if self._homogenizer is None:
+        self._last = batch
+        return self._choose(batch, left)
+
+    def _choose(self, batch: Batch, most: int) -> Batch:
+        """Return what is kept of a batch, up to the example with which ``most`` are kept."""
+        tally, homogenizer = self._tally, self._homogenizer
+        if homogenizer is None:
             tally.drawn += len(batch)
         else:
-            keep = self._homogenizer.keep(batch, left)
+            # Time decides where a sampler's batch ends, but not when the health is judged.
+            first = homogenizer.draws_to_look if self._sampler is not None else len(batch)
+            keep = homogenizer.keep(batch.head(first) if first < len(batch) else batch, most)
+            more = most - int(keep.sum())
+            if len(keep) == first < len(batch) and more:
+                rest = homogenizer.keep(batch.slice(first, len(batch)), more)
+                keep = np.concatenate([keep, rest])
             tally.drawn += len(keep)
             batch = batch.head(len(keep)).filter(keep)
         tally.kept += len(batch)
         return batch
 
+    def health(self) -> Health:
+        """Return the cost next to its bound, the values never seen, and warnings."""
+        return self._chooser().health()
+
+    def earlier(self, before: DrawState, kept: int) -> tuple[Tally, Health]:
+        """Return the tally and the health at a place in the last batch: where so many were kept.
+
+        ``before`` is where drawing stood before that batch.
+        """
+        now = self.state()
+        homogenizer = replace(before.homogenizer, warned=now.homogenizer.warned)
+        self.go_on_from(replace(before, homogenizer=homogenizer))
+        self._choose(self._last, kept)
+        result = self.tally, self.health()
+        self.go_on_from(now)
+        return result
+
     def state(self) -> DrawState:
         """Return where drawing stands; only with a homogenizer."""
-        if self._homogenizer is None:
-            raise UnskewError("nothing is homogenized, so there is no state; give a variable")
+        homogenizer = self._chooser().state()
         tally = replace(self._tally, dropped=self._tally.dropped.copy())
-        return DrawState(state_of(self._rng), self._chunk, tally, self._homogenizer.state())
+        return DrawState(state_of(self._rng), self._chunk, tally, homogenizer)
 
     def go_on_from(self, state: DrawState) -> None:
         """Set where drawing stands."""
+        self._rng, self._chunk = at_state(self._rng, state.rng), state.chunk
+        self._chooser().go_on_from(state.homogenizer)
+        self._tally = replace(state.tally, dropped=state.tally.dropped.copy())
+
+    def _chooser(self) -> Homogenizer:
         if self._homogenizer is None:
             raise UnskewError("nothing is homogenized, so there is no state; give a variable")
-        self._rng, self._chunk = at_state(self._rng, state.rng), state.chunk
-        self._homogenizer.go_on_from(state.homogenizer)
-        self._tally = replace(state.tally, dropped=state.tally.dropped.copy())
+        return self._homogenizer
 
     @property
     def tally(self) -> Tally:

@@ -73,12 +73,20 @@ class Homogenized(Iterator[Any]):
 
     @property
     def tally(self) -> Tally:
-        """What was drawn, dropped and kept so far. It may be a few examples ahead."""
-        return self._batches.tally
+        """What was drawn, dropped and kept so far.
+
+        With a function, it is what the examples so far took. A named source is a few ahead.
+        """
+        return self._so_far()[0]
 
     def health(self) -> Health:
         """Return the cost next to its bound, the values never seen, and warnings."""
-        return self._homogenizer.health()
+        return self._so_far()[1]
+
+    def _so_far(self) -> tuple[Tally, Health]:
+        if self._source.sampler is None or not self._held:
+            return self._batches.tally, self._batches.health()
+        return self._batches.earlier(self._before, self._held - length_hint(self._rest))
 
     def state_dict(self) -> dict[str, Any]:
         """Return where the iterator stands, ready for JSON.
