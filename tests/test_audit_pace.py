@@ -66,7 +66,7 @@ def test_a_sampler_with_a_cache_stops_early(tmp_path):
         return int(rng.integers(6))
 
     for _ in range(2):
-        with pytest.warns(HealthWarning, match="it has a cache, so each example may be dear"):
+        with pytest.warns(HealthWarning, match="they are cached, so each may cost"):
             audit = unskew.audit(draw, by=lambda x: x, cache=tmp_path / "c.jsonl")
         assert audit.n == len(calls) == 512
 

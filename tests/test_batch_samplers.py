@@ -50,7 +50,7 @@ def test_at_most_one_batch_is_drawn_ahead():
     asked.clear()
     for _ in range(60):
         next(examples)
-        assert sum(asked) - examples.tally.drawn == 0
+        assert 0 <= sum(asked) - examples.tally.drawn < 16
     assert sum(asked) % 16 == 0
 
 

@@ -12,7 +12,7 @@ import unskew
 from unskew import UnskewError
 from unskew.core.source import plain_source
 
-fixed = settings(derandomize=True, deadline=None, max_examples=25)
+fixed = settings(derandomize=True, deadline=None, max_examples=8)
 
 
 def draw(rng):
@@ -46,7 +46,7 @@ def start(kind: str, seed: int = 3) -> unskew.Homogenized:
 
 @pytest.mark.parametrize("kind", SAMPLERS)
 @fixed
-@given(k=st.integers(0, 400), more=st.integers(1, 100))
+@given(k=st.integers(0, 250), more=st.integers(1, 60))
 def test_it_goes_on_exactly(kind, k, more):
     whole = start(kind)
     before = list(islice(whole, k))

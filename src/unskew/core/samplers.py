@@ -62,7 +62,7 @@ class OneByOne:
     def some(self, rng: np.random.Generator, needed: int | None, drawn: int) -> Drawn:
         """Return the examples of a millisecond, and few of them while few were drawn before.
 
-        If they are surely needed, it is the examples of a second. With a cache, each may be dear:
+        If they are surely needed, it is the examples of a second. With a cache, each may cost:
         it is one.
         """
         ahead = 0 if self.cached else drawn // SHARE

@@ -52,7 +52,7 @@ def examples_of(
 def _reason_to_stop(source: Source, rate: float) -> str:
     """Return why a sampler is not asked for the default number of examples; empty if it is."""
     if source.sampler is not None and source.sampler.cached:
-        return "it has a cache, so each example may be dear"
+        return "they are cached, so each may cost"
     seconds = DEFAULT_N / rate
     if seconds <= LONG:
         return ""
