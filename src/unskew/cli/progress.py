@@ -31,6 +31,19 @@ def progress(label: str, total: int | None) -> Iterator[Advance]:
         yield _lines(label, total)
 
 
+def with_rate(advance: Advance, clock: Callable[[], float] = time.monotonic) -> Advance:
+    """Return a function that also notes how much work a second is done."""
+    begin, done = clock(), 0
+
+    def noted(more: int, note: str = "") -> None:
+        nonlocal done
+        done += more
+        seconds = clock() - begin
+        advance(more, f"{done / seconds:.3g} a second {note}".rstrip() if seconds > 0 else note)
+
+    return noted
+
+
 @contextmanager
 def call_after(seconds: float, function: Callable[[], None]) -> Iterator[None]:
     """Call a function if the block takes longer than so many seconds."""
