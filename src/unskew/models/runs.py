@@ -34,6 +34,15 @@ def facts_without(config: Any, *newer: str) -> dict[str, Any]:
     }
 
 
+def read_json(path: Path, step: str) -> Any:
+    """Return the value in a JSON file that an earlier run wrote; errors name the next ``step``."""
+    try:
+        with plain_errors(path, reading=True):
+            return parse_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UnskewError(f"{path} is not JSON ({error}); {step}") from error
+
+
 def claim(folder: Path, facts: Mapping[str, Any]) -> None:
     """Write the settings of a run into its folder; refuse a folder of something else."""
     text = json.dumps(facts, indent=2) + "\n"
@@ -56,11 +65,7 @@ def settings(folder: Path) -> dict[str, Any]:
     inside(folder, CHECKPOINT)
     if not path.is_file():
         raise UnskewError(f"{folder} is not a run (no {CONFIG} in it); make one with unskew train")
-    try:
-        with plain_errors(path, reading=True):
-            facts = parse_json(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UnskewError(f"{path} is not JSON ({error}); restore it, or train again") from error
+    facts = read_json(path, "restore it, or train again")
     if not isinstance(facts, dict):
         raise UnskewError(f"{path} holds no settings; restore it, or train again")
     return facts

@@ -15,7 +15,6 @@ from torch import Tensor
 from unskew.core.errors import UnskewError, check_range
 from unskew.core.rng import generator
 from unskew.models.calculator.network import Expressions, ReaderConfig, Readers
-from unskew.models.capture import Job, cuda_graph
 from unskew.models.checkpoint import (
     begin_moments,
     check_shapes,
@@ -30,9 +29,11 @@ from unskew.models.runs import CHECKPOINT, claim, cut_log, log
 from unskew.models.training import (
     SAVE_SECONDS,
     Every,
+    Job,
     Position,
     Progress,
     Trainer,
+    cuda_graph,
     learning_rate,
     train_steps,
 )

@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import cycle
 
-import numpy as np
-
 from unskew.core.errors import UnskewError, check_whole
 from unskew.core.processes.crew import CLOSED, Crew
 from unskew.core.recipe import Recipe
 from unskew.datasets.stream import IN_VAIN, Stream, pilot_of
-from unskew.models.karel.data.feeder import Arrays, arrays
+from unskew.models.karel.data.feeder import Arrays, arrays, joined
 
 FEEDER = "unskew.models.karel.data.feeder"
 AHEAD = 6  # blocks that each worker may be ahead
@@ -73,28 +71,22 @@ class Feed:
 
     def take(self, n: int) -> Arrays:
         """Return the next n tasks, with programs padded to the longest of them."""
-        programs, worlds, have = [], [], 0
+        parts, have, in_vain = list[Arrays](), 0, 0
         block, row = self.place.block, self.place.row
-        in_vain = 0
         while have < n:
             if self._rest is None:
                 self._rest = self._block(block)
-            if len(self._rest[0]) == 0:  # homogenizing may keep nothing of a block
-                block, self._rest, in_vain = block + self._stride, None, in_vain + 1
-                if in_vain == IN_VAIN:
-                    raise UnskewError(f"nothing kept in {in_vain:,} blocks; raise epsilon")
-                continue
-            in_vain = 0
-            rows = slice(row, row + n - have)
-            programs.append(self._rest[0][rows])
-            worlds.append(self._rest[1][rows])
-            have, row = have + len(programs[-1]), row + len(programs[-1])
+            programs, worlds = (array[row : row + n - have] for array in self._rest)
+            if len(programs):
+                parts.append((programs, worlds))
+            in_vain = 0 if len(programs) else in_vain + 1  # homogenizing may keep nothing
+            if in_vain == IN_VAIN:
+                raise UnskewError(f"nothing kept in {in_vain:,} blocks; raise epsilon")
+            have, row = have + len(programs), row + len(programs)
             if row >= len(self._rest[0]):
                 block, row, self._rest = block + self._stride, 0, None
         self.place = Place(block, row)
-        width = max(part.shape[1] for part in programs)
-        wide = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in programs]
-        return np.concatenate(wide), np.concatenate(worlds)
+        return joined(parts)
 
     def close(self) -> None:
         """Stop the workers. Whoever waits for tasks then hears that they are closed."""

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.models.karel.data.feed import Feed, Place
-from unskew.models.karel.data.feeder import Arrays
+from unskew.models.karel.data.feeder import Arrays, joined
 from unskew.models.runs import facts_without
 
 
@@ -125,9 +123,7 @@ class Feeds:
         pairs = {worlds.shape[1] for _, worlds in parts}
         if len(pairs) > 1:
             raise UnskewError(f"streams have {sorted(pairs)} pairs an example; mix one number")
-        width = max(programs.shape[1] for programs, _ in parts)
-        padded = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part, _ in parts]
-        return np.concatenate(padded), np.concatenate([worlds for _, worlds in parts])
+        return joined(parts)
 
     def close(self) -> None:
         """Stop the processes."""

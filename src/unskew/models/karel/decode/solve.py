@@ -48,12 +48,10 @@ def solve(
     """Write programs for tasks with a model, and return them with which of them are right.
 
     Args:
-        model: a synthesizer.
         tasks: the worlds, and the true programs if there are any.
         beam: the number of candidates for each task, 1 to 64.
         shown: how many pairs the model sees. Without it, the first five, or all if there are fewer.
         longest: the most tokens of a program.
-        dtype: the type of the arithmetic.
     """
     device = next(model.parameters()).device
     shown = min(SHOWN, tasks.worlds.shape[1]) if shown is None else shown

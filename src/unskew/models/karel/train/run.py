@@ -118,14 +118,10 @@ def train(
 
     Args:
         config: What to train. Its minutes count training only, not compiling, saving or checking.
-        open_batches: Opens the batches.
-        data: What names the data in the settings of the run.
-        folder: The folder of the run.
+        open_batches: Opens the batches that ``data`` names in the settings of the run.
         held_out: Tasks to check the model on. Checks do not change the training.
         every: Seconds between reports; each is a check, a line of metrics and a call of ``report``.
-        save_seconds: Seconds between checkpoints.
         ranks: The processes that train together.
-        report: Called with each report.
     """
     if ranks.agree(is_finished(config, data, folder, ranks)):
         return load_synthesizer(folder, ranks.device)
