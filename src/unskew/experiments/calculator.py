@@ -29,7 +29,6 @@ from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.tally import Tally
 from unskew.datasets.run import shard
-from unskew.experiments.files import read_json, write_json
 from unskew.experiments.provenance import provenance
 from unskew.experiments.say import Say
 from unskew.io.lookup import find_source
@@ -37,6 +36,7 @@ from unskew.models.calculator.network import Expressions, ReaderConfig
 from unskew.models.calculator.score import Estimate, accuracies
 from unskew.models.calculator.train import TrainConfig, TrainingData, train
 from unskew.models.ranks import ALONE
+from unskew.models.runs import read_json, write_json
 
 NAME = "calculator"
 SOURCES = ("t2t", "dcfg")
@@ -140,7 +140,7 @@ def earlier_result(work: Path, scale: str, steps: int | None = None) -> dict[str
     """Return an earlier result with the settings of this scale, if the folder has one."""
     settings = json.loads(json.dumps(asdict(_size(scale, steps))))
     for path in sorted(work.glob(f"{NAME}*.json")):
-        result = read_json(path)
+        result = read_json(path, "remove it")
         if isinstance(result, dict) and result.get("settings") == settings:
             return result
     return None

@@ -1,4 +1,4 @@
-"""The folder of a run: its settings, a checkpoint and metrics; and how Ctrl-C stops a run."""
+"""The folder of a run: its JSON files, a checkpoint and metrics; and how Ctrl-C stops a run."""
 
 from __future__ import annotations
 
@@ -41,6 +41,11 @@ def read_json(path: Path, step: str) -> Any:
             return parse_json(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise UnskewError(f"{path} is not JSON ({error}); {step}") from error
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value to a JSON file, whole or not at all."""
+    write_text(path, json.dumps(value, indent=1) + "\n")
 
 
 def claim(folder: Path, facts: Mapping[str, Any]) -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,6 @@ from unskew.core.recipe import Recipe, facts_of
 from unskew.datasets.engines import processes
 from unskew.datasets.generate import generate
 from unskew.domains.karel.running.judge import Share
-from unskew.experiments.files import read_json, write_json
-from unskew.experiments.karel.lab.at_once import counted
 from unskew.experiments.karel.lab.scales import find_scale
 from unskew.experiments.karel.lab.test_sets import PROBLEMS, WIDE, TestSets
 from unskew.experiments.karel.lab.trainings import Training
@@ -30,13 +29,14 @@ from unskew.experiments.provenance import UNKNOWN, provenance
 from unskew.experiments.say import Say
 from unskew.io.dataset import Dataset
 from unskew.io.files import write_text
+from unskew.io.location import plain_errors
 from unskew.models.karel.data.examples import read_examples
 from unskew.models.karel.data.tasks import Tasks, joined
 from unskew.models.karel.network.synthesizer import Synthesizer
 from unskew.models.karel.score import mean_loss, score
 from unskew.models.karel.train.run import MODEL, endless, fixed, load_synthesizer, train
 from unskew.models.ranks import ALONE
-from unskew.models.runs import METRICS
+from unskew.models.runs import METRICS, read_json, write_json
 from unskew.models.training import Progress
 
 MISSES = 12  # unsolved tasks of a test set that an entry keeps, with the predicted programs
@@ -122,7 +122,7 @@ class Lab:
         path = self._path(training)
         if not path.is_file():
             return {}
-        entry = read_json(path)
+        entry = read_json(path, "remove it")
         if not _is_entry(entry) or entry["hash"] != training.hash:
             raise UnskewError(f"{path} is not the entry of {training.name}; remove it")
         scores = {key: facts for key, facts in entry["scores"].items() if self._holds(key, facts)}
@@ -245,7 +245,7 @@ def _made_by(run: Path) -> dict[str, Any]:
     """Return the provenance of a training. Another machine may have scored the model."""
     if not (run / PROVENANCE_FILE).is_file():
         return dict.fromkeys(provenance(), UNKNOWN)
-    return dict(read_json(run / PROVENANCE_FILE))
+    return dict(read_json(run / PROVENANCE_FILE, "remove it"))
 
 
 def _is_entry(entry: Any) -> bool:
@@ -257,3 +257,27 @@ def _is_entry(entry: Any) -> bool:
         for facts in entry["scores"].values()
     )
     return is_whole and isinstance(entry["seconds"], int | float)
+
+
+@contextmanager
+def counted(folder: Path) -> Iterator[Callable[[], int]]:
+    """Register this process; yield the function that counts the registered processes."""
+    own_file = folder / str(os.getpid())
+    with plain_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        own_file.touch()
+    try:
+        yield lambda: sum(_runs(path.name) for path in folder.iterdir())
+    finally:
+        own_file.unlink(missing_ok=True)
+
+
+def _runs(process: str) -> bool:
+    """Return whether a process of this machine runs; a killed one has left its file behind."""
+    try:
+        os.kill(int(process), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:  # it is another user's
+        return True
+    return True

@@ -12,7 +12,7 @@ from unskew.experiments.karel.lab.lab import TRAINING_FACTS, Exam, Lab
 from unskew.experiments.karel.lab.numbers import Entries, failures, table_of, tests
 from unskew.experiments.karel.lab.scales import Scale
 from unskew.experiments.karel.lab.trainings import Training, seeds_of, training
-from unskew.experiments.provenance import commit_of, joined
+from unskew.experiments.provenance import UNKNOWN, joined
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Experiment:
             "failures": list(failures(self.failures, tables, entries)),
             "trainings": [
                 {name: entry[name] for name in TRAINING_FACTS}
-                | {"commit": commit_of(entry["provenance"])}
+                | {"commit": entry["provenance"].get("commit", UNKNOWN)}
                 for entry in trained
             ],
             "tests": tests(tables, entries),
