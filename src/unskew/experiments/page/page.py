@@ -138,40 +138,30 @@ def _failures(result: Result, tasks: Sequence[Data]) -> Data:
 
 
 def _figures(result: Result, charts: _Charts) -> Iterator[Data]:
-    """Yield the tables of a result; the tables of one figure come together."""
+    """Yield the tables of a result with their charts; the tables of one figure come together."""
     for figure, group in groupby(result.tables, lambda table: table.figure):
-        if figure:
-            yield _figure(figure, list(group), charts)
-        else:
-            yield from (_table(table, charts) for table in group)
+        tables = list(group)
+        for drawn in [tables] if figure else [[table] for table in tables]:
+            yield _figure(drawn, charts)
 
 
-def _figure(title: str, tables: Sequence[Table], charts: _Charts) -> Data:
-    """Return tables that are drawn together, with a panel for each row."""
-    colours = len(theme(dark=False)["range"]["category"])
-    return {
-        "title": title,
-        "tables": [(table, numbers(table)) for table in tables],
-        "legend": [(i % colours, table.name) for i, table in enumerate(tables)],
-        "panels": [(row, charts.add(spec)) for row, spec in panels(tables).items()],
-        "caption": "",
-        "chart": None,
-    }
-
-
-def _table(table: Table, charts: _Charts) -> Data:
-    """Return a table with its chart, if it has numbers to draw."""
-    chart, caption = None, ""
-    if table.ours and table.form == "heatmap":
+def _figure(tables: Sequence[Table], charts: _Charts) -> Data:
+    """Return tables with a chart. Tables of one figure have a panel for each row."""
+    table, row_panels, chart, caption = tables[0], {}, None, ""
+    if table.figure:
+        row_panels = {row: charts.add(spec) for row, spec in panels(tables).items()}
+    elif table.ours and table.form == "heatmap":
         chart = charts.add(table_heatmap(table), wide=f"{table.title}, heatmap")
         caption = FRAMED if has_own(table) else ""
     elif table.ours and table.form == "lines":
         chart = charts.add(lines_chart(table))
         caption = DASHED if table.has_paper else ""
+    colours = len(theme(dark=False)["range"]["category"])
     return {
-        "title": table.title,
-        "tables": [(table, numbers(table))],
-        "panels": [],
+        "title": table.figure or table.title,
+        "tables": [(table, numbers(table)) for table in tables],
+        "legend": [(i % colours, table.name) for i, table in enumerate(tables)],
+        "panels": row_panels,
         "caption": caption,
         "chart": chart,
     }
@@ -179,26 +169,23 @@ def _table(table: Table, charts: _Charts) -> Data:
 
 def _histograms(comparison: Comparison, charts: _Charts) -> Data:
     """Return the histograms of two audits, and sentences about what changed."""
-    before = words.shown(comparison.before.label, 40)
-    after = words.shown(comparison.after.label, 40)
+    labels = words.shown(comparison.before.label, 40), words.shown(comparison.after.label, 40)
+    variables = []
+    for name, (before, after) in comparison.variables.items():
+        row = words.row(before, after)
+        distances = f"KL {row['KL']} nats, total variation {row['TV']}"
+        variables.append(
+            {
+                "name": words.shown(name, LONGEST),
+                "doc": f"{before.doc}. {distances}" if before.doc else distances,
+                "chart": charts.add(comparison_chart(before, after, labels)),
+                "table": exact({"before": before, "after": after}),
+            }
+        )
     left = words.left(comparison.after.recipe, comparison.variables)
     return {
-        "before": before,
-        "after": after,
+        "before": labels[0],
+        "after": labels[1],
         "changes": [" ".join(words.changes(comparison.variables)), left],
-        "variables": [
-            _histogram(comparison, name, charts, (before, after)) for name in comparison.variables
-        ],
-    }
-
-
-def _histogram(comparison: Comparison, name: str, charts: _Charts, labels: tuple[str, str]) -> Data:
-    before, after = comparison.variables[name]
-    row = words.row(before, after)
-    numbers = f"KL {row['KL']} nats, total variation {row['TV']}"
-    return {
-        "name": words.shown(name, LONGEST),
-        "doc": f"{before.doc}. {numbers}" if before.doc else numbers,
-        "chart": charts.add(comparison_chart(before, after, labels)),
-        "table": exact({"before": before, "after": after}),
+        "variables": variables,
     }

@@ -98,7 +98,8 @@ class Lab:
         if entry and keys <= scores.keys():
             return entry
         model = self._trained(training)
-        weights = self._weights(training)
+        # A GPU does not make the same weights twice.
+        weights = hashlib.sha256((self._run(training) / MODEL).read_bytes()).hexdigest()[:16]
         missing = dict.fromkeys([*(exam.key for exam in exams), *owed])
         if entry.get("weights") != weights:  # trained again, so the old scores are of another model
             missing |= dict.fromkeys(scores)
@@ -201,15 +202,13 @@ class Lab:
         self.say.stage(f"{len(dataset):,} examples of {recipe.source}")
         return Tasks.of(read_examples(str(folder)))
 
-    def _weights(self, training: Training) -> str:
-        """Return a hash of the trained weights. A GPU does not make the same weights twice."""
-        return hashlib.sha256((self._run(training) / MODEL).read_bytes()).hexdigest()[:16]
-
     def _facts(self, training: Training) -> dict[str, Any]:
         """Return how a model was trained: on what, for how long, and by which machine."""
         folder = self._run(training)
-        lines = (folder / METRICS).read_text().splitlines()
-        last = json.loads(lines[-1])
+        last = json.loads((folder / METRICS).read_text().splitlines()[-1])
+        made_by = dict.fromkeys(provenance(), UNKNOWN)
+        if (folder / PROVENANCE_FILE).is_file():  # another machine than this one may have trained
+            made_by = read_json(folder / PROVENANCE_FILE, "remove it")
         distinct = training.streamed
         if training.mixture is None:
             folders = [self.work / "data" / recipe.hash for recipe in training.sets]
@@ -229,7 +228,7 @@ class Lab:
             "at_once": _processes(folder),
             "loss": last["loss"],
             "settings": json.loads(json.dumps(facts_of(training), default=dict)),
-            "provenance": _made_by(folder),
+            "provenance": made_by,
         }
 
     def _beam(self, test: str) -> int:
@@ -241,22 +240,18 @@ def _processes(run: Path) -> int:
     return int((run / COUNT_FILE).read_text()) if (run / COUNT_FILE).is_file() else 1
 
 
-def _made_by(run: Path) -> dict[str, Any]:
-    """Return the provenance of a training. Another machine may have scored the model."""
-    if not (run / PROVENANCE_FILE).is_file():
-        return dict.fromkeys(provenance(), UNKNOWN)
-    return dict(read_json(run / PROVENANCE_FILE, "remove it"))
-
-
 def _is_entry(entry: Any) -> bool:
     """Return whether a JSON value has everything that the tables need."""
-    if not isinstance(entry, dict) or not isinstance(entry.get("scores"), dict):
-        return False
-    is_whole = entry.keys() >= {*TRAINING_FACTS, "provenance"} and all(
-        isinstance(facts, dict) and facts.keys() >= SCORE_FACTS
-        for facts in entry["scores"].values()
+    return (
+        isinstance(entry, dict)
+        and entry.keys() >= {*TRAINING_FACTS, "provenance", "scores"}
+        and isinstance(entry["seconds"], int | float)
+        and isinstance(entry["scores"], dict)
+        and all(
+            isinstance(facts, dict) and facts.keys() >= SCORE_FACTS
+            for facts in entry["scores"].values()
+        )
     )
-    return is_whole and isinstance(entry["seconds"], int | float)
 
 
 @contextmanager

@@ -19,7 +19,8 @@ def table_of(table: TablePlan, entries: Entries) -> dict[str, Any]:
     """Return a table with our numbers and the paper's."""
     cells = [cell_of(cell, table.unit, entries.get(cell.model, [])) for cell in table.cells]
     findings = list(_findings(table, cells))
-    texts = {
+    optional = {
+        "paper_of": table.paper_of,
         "figure": table.figure,
         "label": table.label,
         "found": " ".join([*findings, table.says]).strip() if findings else "",
@@ -33,8 +34,7 @@ def table_of(table: TablePlan, entries: Entries) -> dict[str, Any]:
         "rows": list(dict.fromkeys(cell.row for cell in table.cells)),
         "columns": list(dict.fromkeys(cell.column for cell in table.cells)),
         "cells": cells,
-        **({"paper_of": table.paper_of} if table.paper_of else {}),
-        **{name: text for name, text in texts.items() if text},
+        **{name: value for name, value in optional.items() if value},
     }
 
 
@@ -146,15 +146,17 @@ def _worst(cells: Sequence[dict[str, Any]]) -> str:
 
 def failures(
     models: Iterable[str], tables: Iterable[TablePlan], entries: Entries
-) -> Iterator[dict[str, Any]]:
-    """Yield the tasks that the first seed of a model does not solve, and what it wrote there."""
-    first = {model: of_model[:1] for model, of_model in entries.items()}
+) -> list[dict[str, Any]]:
+    """Return the tasks that the first seed of a model does not solve, and what it wrote there."""
+    first = {model: entries[model][:1] for model in models if model in entries}
     scores = list(_scores(tables, first))
-    for model in models:
-        for name, test, score in scores:
-            if name == model:
-                for miss in score["misses"]:
-                    yield {"model": model, "test": test, **miss}
+    return [
+        {"model": model, "test": test, **miss}
+        for model in first
+        for name, test, score in scores
+        if name == model
+        for miss in score["misses"]
+    ]
 
 
 def tests(tables: Iterable[TablePlan], entries: Entries) -> dict[str, dict[str, int]]:

@@ -62,7 +62,7 @@ class Experiment:
             "section": self.section,
             "question": self.question,
             "tables": [table_of(table, entries) for table in tables],
-            "failures": list(failures(self.failures, tables, entries)),
+            "failures": failures(self.failures, tables, entries),
             "trainings": [
                 {name: entry[name] for name in TRAINING_FACTS}
                 | {"commit": entry["provenance"].get("commit", UNKNOWN)}
