@@ -43,7 +43,7 @@ KINDS = ("baseline", "uniform")  # of the paper's models in the README's table
 BASELINE, EVEN = (
     {test: numbers[kind] for test, numbers in PAPER.items() if kind in numbers} for kind in KINDS
 )
-ONE_ACTION, EIGHT = (f"{BY_ACTIONS[n]['baseline']:.0f}" for n in (1, 8))  # of the paper
+ONE_ACTION, EIGHT = (f"{BY_ACTIONS['baseline'][n - 1]:.0f}" for n in (1, 8))  # of the paper
 SHOWN = ", 1 to 5 pairs"
 PASSES = f"{FULL.whole_steps * FULL.batch / FULL.whole:.0f} passes"
 

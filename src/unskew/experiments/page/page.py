@@ -18,13 +18,7 @@ from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.datasets.api import audit
 from unskew.experiments.page.calculator import calculator_result
-from unskew.experiments.page.charts import (
-    beside_chart,
-    has_own,
-    lines_chart,
-    panels,
-    table_heatmap,
-)
+from unskew.experiments.page.charts import beside_chart, has_own, lines_chart, panels, table_heatmap
 from unskew.experiments.page.head import beams, facts, not_full, tries
 from unskew.experiments.page.sentences import NEWLINE, Fact, sentences, why_silent
 from unskew.experiments.page.tables import numbers, tests, trainings

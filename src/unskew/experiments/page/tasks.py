@@ -38,9 +38,7 @@ WORDS = [*_OUTCOMES.values(), *_FAILURES.values()]
 
 
 def failure_tasks(
-    results: Iterable[Mapping[str, Any]],
-    most_tasks: int = MOST_TASKS,
-    most_bytes: int = MOST_BYTES,
+    results: Iterable[Mapping[str, Any]], most_tasks: int = MOST_TASKS, most_bytes: int = MOST_BYTES
 ) -> list[dict[str, Any]]:
     """Return the failures of all results, a set of tasks for each model and test set."""
     by_set: dict[tuple[str, str], dict[int, str]] = {}

@@ -68,10 +68,7 @@ def jobs_of(
 
 
 def run_lanes(
-    lab: Lab,
-    jobs: Sequence[Job],
-    at_once: int,
-    say_of: Callable[[str], Say] = lambda _: Say(),
+    lab: Lab, jobs: Sequence[Job], at_once: int, say_of: Callable[[str], Say] = lambda _: Say()
 ) -> None:
     """Do all jobs, ``at_once`` of them at a time; ``say_of`` gives the Say of a job by its name.
 

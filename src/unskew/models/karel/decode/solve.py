@@ -38,12 +38,7 @@ def warm_up(model: Synthesizer) -> None:
 
 
 def solve(
-    model: Synthesizer,
-    tasks: Tasks,
-    beam: int,
-    *,
-    shown: int | None = None,
-    longest: int = LONGEST,
+    model: Synthesizer, tasks: Tasks, beam: int, *, shown: int | None = None, longest: int = LONGEST
 ) -> Solved:
     """Write programs for tasks with a model, and return them with which of them are right.
 
