@@ -82,6 +82,8 @@ def score(
     The scores depend neither on the device nor on how many tasks are decoded at once.
 
     Args:
+        model: a synthesizer.
+        batch: Karel examples.
         beam: the number of candidates for each task, 1 to 64.
         shown: how many pairs the model sees. Without it, the first five, or all if there are fewer.
         by: names of variables. The shares are also counted for each of their values.

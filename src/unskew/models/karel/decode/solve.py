@@ -43,6 +43,7 @@ def solve(
     """Write programs for tasks with a model, and return them with which of them are right.
 
     Args:
+        model: a synthesizer.
         tasks: the worlds, and the true programs if there are any.
         beam: the number of candidates for each task, 1 to 64.
         shown: how many pairs the model sees. Without it, the first five, or all if there are fewer.
