@@ -18,9 +18,9 @@ from unskew.domains.karel.running.judge import Share
 from unskew.models.karel.data.examples import read_scored
 from unskew.models.karel.data.tasks import span
 from unskew.models.karel.decode.beam import LARGEST_BEAM
-from unskew.models.karel.options import EvaluateOptions
 from unskew.models.karel.score import Score, check_scored, score
 from unskew.models.karel.train.run import load_synthesizer
+from unskew.models.options import EvaluateKarelOptions
 from unskew.models.ranks import ALONE
 from unskew.models.samples import Sample
 
@@ -32,7 +32,7 @@ def evaluate_karel(
     names: Sequence[str],
     n: int | None,
     seed: int,
-    options: EvaluateOptions,
+    options: EvaluateKarelOptions,
     as_json: bool,
 ) -> None:
     """Print the scores of a run and of the runs in ``--also``, and draw a heatmap if asked for."""
@@ -49,7 +49,11 @@ def evaluate_karel(
 
 
 def _scores(
-    runs: Sequence[Path], names: Sequence[str], n: int | None, seed: int, options: EvaluateOptions
+    runs: Sequence[Path],
+    names: Sequence[str],
+    n: int | None,
+    seed: int,
+    options: EvaluateKarelOptions,
 ) -> Scores:
     """Score every run on every dataset."""
     check_range("beam", options.beam, 1, LARGEST_BEAM)
@@ -67,7 +71,7 @@ def _scores(
     return scores
 
 
-def _sample(name: str, n: int | None, seed: int, options: EvaluateOptions) -> Sample:
+def _sample(name: str, n: int | None, seed: int, options: EvaluateKarelOptions) -> Sample:
     """Return the examples of a target; refuse wrong ones before anything is decoded."""
     sample = read_scored(name, n, seed)
     try:

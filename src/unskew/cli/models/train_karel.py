@@ -16,13 +16,13 @@ from unskew.io.lookup import find_source
 from unskew.models.karel.data.examples import read_held_out, read_tasks
 from unskew.models.karel.data.mixture import Mixture
 from unskew.models.karel.network.synthesizer import SynthesizerConfig
-from unskew.models.karel.options import TrainOptions
 from unskew.models.karel.train.run import Data, RunConfig, endless, fixed, is_finished, train
 from unskew.models.karel.train.step import StepConfig, begun_with_differences
+from unskew.models.options import TrainKarelOptions
 from unskew.models.ranks import Ranks, join_ranks, leave_ranks
 
 
-def train_karel(options: TrainOptions) -> None:
+def train_karel(options: TrainKarelOptions) -> None:
     """Train the synthesizer on datasets, or on endless streams."""
     shown = read_shown(options.shown)
     if options.minutes is None and options.steps is None:
@@ -52,7 +52,7 @@ def train_karel(options: TrainOptions) -> None:
         leave_ranks(ranks)
 
 
-def _open_data(options: TrainOptions, step: StepConfig, ranks: Ranks) -> Data:
+def _open_data(options: TrainKarelOptions, step: StepConfig, ranks: Ranks) -> Data:
     """Return the data of the run: endless streams, or a fixed set of tasks."""
     streams = [name for name in options.datasets if _is_stream(open_target(name))]
     if streams and len(streams) < len(options.datasets):
@@ -80,7 +80,7 @@ def _is_stream(target: Target) -> bool:
     return target.endless or Path(target.label).suffix == ".json"
 
 
-def _refuse_stream_options(options: TrainOptions) -> None:
+def _refuse_stream_options(options: TrainKarelOptions) -> None:
     """Refuse options for streams if there is no stream: they would have no effect."""
     for_streams = {
         "set": options.settings,
@@ -114,7 +114,7 @@ def _describe_streams(mixture: Mixture, reuse: int) -> None:
         echo(f"{recipe.source}: {left_out}")
 
 
-def _stream_recipe(options: TrainOptions, name: str) -> Recipe:
+def _stream_recipe(options: TrainKarelOptions, name: str) -> Recipe:
     """Return the recipe of a stream, without the programs that training leaves out."""
     settings = read_settings(options.settings)
     recipe = open_target(name, trust=options.trust or (*options.excluded, name)).recipe
