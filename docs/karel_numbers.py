@@ -9,10 +9,9 @@ from docs.markdown import ROOT, from_to, read, table
 from unskew.domains.karel.sources import TRIES
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel.experiments import BY_ACTIONS, PAPER
-from unskew.experiments.karel.lab.cells import FIRST_CONSISTENT, GENERALIZES
 from unskew.experiments.karel.lab.lab import Lab
-from unskew.experiments.karel.lab.numbers import own_and_others
 from unskew.experiments.karel.lab.scales import SCALES
+from unskew.experiments.karel.lab.tables import FIRST_CONSISTENT, GENERALIZES, own_and_others
 from unskew.experiments.karel.lab.test_sets import (
     ACTIONS,
     COVERED,

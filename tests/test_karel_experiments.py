@@ -14,10 +14,10 @@ from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel.experiments import PAPER
 from unskew.experiments.karel.lab import numbers
 from unskew.experiments.karel.lab import test_sets as testing
-from unskew.experiments.karel.lab.cells import CellPlan, TablePlan
 from unskew.experiments.karel.lab.lab import TRAINING_FACTS, Exam, Lab
 from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.scales import SCALES, find_scale
+from unskew.experiments.karel.lab.tables import CellPlan, TablePlan
 from unskew.experiments.karel.lab.trainings import TRAININGS, Training, seeds_of, training
 from unskew.experiments.table import NATS
 from unskew.models.karel.data.examples import read_examples

@@ -14,7 +14,7 @@ from unskew.datasets.stream import excluded_share
 from unskew.datasets.target import Target, open_recipe, open_target
 from unskew.io.lookup import find_source
 from unskew.models.karel.data.examples import read_held_out, read_tasks
-from unskew.models.karel.data.mixture import Mixture
+from unskew.models.karel.data.feed import Mixture
 from unskew.models.karel.network.synthesizer import SynthesizerConfig
 from unskew.models.karel.train.run import Data, RunConfig, endless, fixed, is_finished, train
 from unskew.models.karel.train.step import StepConfig, begun_with_differences

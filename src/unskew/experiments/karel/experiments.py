@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from unskew.domains.karel.formats.problems import problems
-from unskew.experiments.karel.lab.cells import (
+from unskew.experiments.karel.lab.lab import Exam
+from unskew.experiments.karel.lab.plan import Experiment
+from unskew.experiments.karel.lab.scales import Scale
+from unskew.experiments.karel.lab.tables import (
     ANY,
     FIRST_CONSISTENT,
     GENERALIZES,
@@ -18,9 +21,6 @@ from unskew.experiments.karel.lab.cells import (
     TablePlan,
     grid,
 )
-from unskew.experiments.karel.lab.lab import Exam
-from unskew.experiments.karel.lab.plan import Experiment
-from unskew.experiments.karel.lab.scales import Scale
 from unskew.experiments.karel.lab.test_sets import (
     ACTIONS,
     COVERED,

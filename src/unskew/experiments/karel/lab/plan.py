@@ -7,10 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from unskew.domains.karel.sources import TRIES
-from unskew.experiments.karel.lab.cells import TablePlan, exams_by_model
 from unskew.experiments.karel.lab.lab import TRAINING_FACTS, Exam, Lab
-from unskew.experiments.karel.lab.numbers import Entries, failures, table_of, tests
 from unskew.experiments.karel.lab.scales import Scale
+from unskew.experiments.karel.lab.tables import (
+    Entries,
+    TablePlan,
+    exams_by_model,
+    failures,
+    table_of,
+    tests,
+)
 from unskew.experiments.karel.lab.trainings import Training, seeds_of, training
 from unskew.experiments.provenance import UNKNOWN, joined
 

@@ -20,7 +20,7 @@ from unskew.core.errors import unknown
 from unskew.core.recipe import Recipe, facts_of
 from unskew.domains.karel.recipes import RECIPES
 from unskew.experiments.karel.lab.scales import Scale
-from unskew.models.karel.data.mixture import Mixture
+from unskew.models.karel.data.feed import Mixture
 from unskew.models.karel.network.synthesizer import SynthesizerConfig
 from unskew.models.karel.train.run import RunConfig
 from unskew.models.karel.train.step import StepConfig, begun_with_differences

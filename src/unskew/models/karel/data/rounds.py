@@ -21,8 +21,7 @@ from torch.nn import functional
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.rng import generator
 from unskew.domains.karel.language.tokens import PAD
-from unskew.models.karel.data.feed import Place
-from unskew.models.karel.data.mixture import Feeds, Mixture
+from unskew.models.karel.data.feed import Feeds, Mixture, Place
 from unskew.models.karel.data.tasks import Minibatch, Minibatches, Tasks, joined
 from unskew.models.karel.network.packed import Steps
 from unskew.models.ranks import ALONE, Ranks

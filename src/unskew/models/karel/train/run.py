@@ -22,7 +22,7 @@ from unskew.models.checkpoint import (
     restore,
     save_checkpoint,
 )
-from unskew.models.karel.data.mixture import Mixture
+from unskew.models.karel.data.feed import Mixture
 from unskew.models.karel.data.rounds import Rounds
 from unskew.models.karel.data.tasks import Minibatches, Tasks
 from unskew.models.karel.decode.solve import solve
