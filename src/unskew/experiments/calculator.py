@@ -250,11 +250,8 @@ def _tables(
 
 def _estimate(values: NDArray[np.float64]) -> dict[str, Any]:
     estimate = Estimate.of(values.tolist())
-    return {
-        "mean": round(estimate.mean, 3),
-        "half_width": round(estimate.half_width, 3),
-        "values": [round(value, 3) for value in estimate.values],
-    }
+    numbers = {"mean": round(estimate.mean, 3), "half_width": round(estimate.half_width, 3)}
+    return numbers | {"values": [round(value, 3) for value in estimate.values]}
 
 
 def _kl_removed(tally: Tally) -> float:

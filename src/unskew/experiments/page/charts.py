@@ -154,14 +154,9 @@ def lines_chart(table: Table, *, has_legend: bool = True) -> Spec:
         rule = {"type": "rule", "strokeDash": [1, 0], "strokeWidth": 1.5}
         ends = {"y": {"field": "low", **y}, "y2": {"field": "high"}, "color": color}
         layers.append(_filtered(f"{IS_OURS} && isValid(datum.low)", rule, ends))
-    x = {
-        "field": "column",
-        "type": "ordinal",
-        "sort": None,
-        "title": table.sides[1] if table.sides else None,
-        "scale": {"domain": table.columns},
-        "axis": _column_axis(table.columns),
-    }
+    _, title = table.sides or (None, None)
+    x = {"field": "column", "type": "ordinal", "sort": None, "title": title}
+    x |= {"scale": {"domain": table.columns}, "axis": _column_axis(table.columns)}
     return {
         "description": f"Lines of {table.title}. The table below has the numbers.",
         "width": WIDTH,
