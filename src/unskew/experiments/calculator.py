@@ -5,8 +5,6 @@ of the five variables at each ε. All models are scored on an equal mixture of t
 they are. All models of all seeds train together.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

@@ -1,7 +1,5 @@
 """The provenance of a result: the code, hardware and versions that made it."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

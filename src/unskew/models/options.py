@@ -1,7 +1,5 @@
 """The options of each model on the command line: annotated fields of a dataclass."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The folder of a run: its JSON files, a checkpoint and metrics; and how Ctrl-C stops a run."""
 
-from __future__ import annotations
-
 import json
 import signal
 import threading

@@ -3,8 +3,6 @@
 A GPU records the work of a step once as a CUDA graph, and then replays it.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

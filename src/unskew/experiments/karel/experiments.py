@@ -3,8 +3,6 @@
 Sections and tables are those of the paper. An experiment without a section is ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The Calculator's result in the form of Karel's results, and its figure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

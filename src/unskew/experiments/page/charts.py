@@ -1,7 +1,5 @@
 """Tables of results as charts: heatmaps, lines, and all numbers against the paper's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A reproduction of the paper as one HTML file that loads nothing from the network."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ program, 4 · Karel's cell + direction, the markers in Karel's cell, and the ind
 ``words`` of the set.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

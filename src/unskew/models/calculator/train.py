@@ -1,7 +1,5 @@
 """Training readers, on CPU and GPU: all members of an ensemble at once, with checkpoints."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Scoring synthesizers: the share of a dataset's tasks that they solve, also by variable."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias

@@ -4,8 +4,6 @@ One training does not fill a large GPU: its small LSTM steps leave room for the 
 another training. The workers leave their results in the folder of the lab.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """An experiment: a question, the tables that answer it, and the models that they need."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

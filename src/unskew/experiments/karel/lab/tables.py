@@ -3,8 +3,6 @@
 Each cell says which number it needs, and has the paper's number. The results are plain data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias

@@ -7,8 +7,6 @@ proportion to its shorter training. The other way is an endless stream: each exa
 most ``reuse`` times.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence

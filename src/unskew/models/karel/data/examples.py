@@ -1,7 +1,5 @@
 """What the synthesizer is trained on and tested with: datasets, files, named recipes, sources."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A worker process that makes Karel tasks for a feed. A question is the number of a block."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from typing import Any, TypeAlias

@@ -5,8 +5,6 @@ then a new chunk replaces the oldest one. So each task is used ``reuse`` times (
 chunk is in the first round).
 """
 
-from __future__ import annotations
-
 import math
 import queue
 import threading

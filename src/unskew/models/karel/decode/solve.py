@@ -1,7 +1,5 @@
 """Solving tasks with a synthesizer: decode programs, and judge them (section 4)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A run of the synthesizer: its data, its training by minutes or by steps, checks, the model."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace

@@ -6,8 +6,6 @@ this number to continue exactly. (Except on a GPU: the fastest convolutions of c
 add in the same order.)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
