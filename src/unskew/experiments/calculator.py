@@ -1,8 +1,8 @@
 """The Calculator's three tables and its figure (sections 6.3, B.4 and B.5).
 
 One model is trained on each of T2T and DCFG as it is, and one on each of them homogenized by each
-of the five variables at each ε. All models are scored on an equal mixture of the four sources as
-they are. All models of all seeds train together.
+of the five variables at each ε. All models of all seeds train together, and are scored on an equal
+mixture of the four sources as they are.
 """
 
 import hashlib

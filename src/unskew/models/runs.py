@@ -14,7 +14,7 @@ from unskew.core.errors import UnskewError
 from unskew.core.recipe import facts_of
 from unskew.core.values.json_text import parse_json
 from unskew.io.files import write_bytes, write_text
-from unskew.io.location import inside, plain_errors
+from unskew.io.location import Place, inside, plain_errors
 
 CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
 
@@ -32,7 +32,7 @@ def facts_without(config: Any, *newer: str) -> dict[str, Any]:
     }
 
 
-def read_json(path: Path, step: str) -> Any:
+def read_json(path: Place, step: str) -> Any:
     """Return the value in a JSON file that an earlier run wrote; errors name the next ``step``."""
     try:
         with plain_errors(path, reading=True):

@@ -65,7 +65,7 @@ def _open_data(options: TrainKarelOptions, step: StepConfig, ranks: Ranks) -> Da
         return endless(mixture, step, reuse=reuse, workers=options.workers, ranks=ranks)
     _refuse_stream_options(options)
     data = read_tasks(options.datasets, options.excluded)
-    _say(ranks, f"{len(data.tasks):,} examples of {', '.join(data.names)}")
+    _say(ranks, f"{len(data.tasks):,} examples of {', '.join(options.datasets)}")
     if options.excluded:
         shared = f"{data.shared:,} programs ({data.left_out:,} examples)"
         _say(ranks, f"{shared} are left out, because they are in {', '.join(options.excluded)}")

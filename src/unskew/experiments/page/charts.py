@@ -153,7 +153,7 @@ def lines_chart(table: Table, *, has_legend: bool = True) -> Spec:
         ends = {"y": {"field": "low", **y}, "y2": {"field": "high"}, "color": color}
         layers.append(_filtered(f"{IS_OURS} && isValid(datum.low)", rule, ends))
     _, title = table.sides or (None, None)
-    x = {"field": "column", "type": "ordinal", "sort": None, "title": title}
+    x: Spec = {"field": "column", "type": "ordinal", "sort": None, "title": title}
     x |= {"scale": {"domain": table.columns}, "axis": _column_axis(table.columns)}
     return {
         "description": f"Lines of {table.title}. The table below has the numbers.",

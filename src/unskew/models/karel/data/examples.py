@@ -26,7 +26,6 @@ class Reading:
     """Tasks to train on, and what was left out because a test set has it."""
 
     tasks: Tasks
-    names: tuple[str, ...]
     left_out: int  # examples
     shared: int  # distinct programs of theirs
 
@@ -96,7 +95,7 @@ def read_tasks(names: Sequence[str], excluded: Sequence[str]) -> Reading:
     pairs = {part.worlds.shape[1] for part in parts}
     if len(pairs) > 1:
         raise UnskewError(f"datasets have {sorted(pairs)} pairs an example; train on one number")
-    return Reading(joined(parts), tuple(names), left_out, len(shared))
+    return Reading(joined(parts), left_out, len(shared))
 
 
 def _refuse_wrong(batch: Batch, name: str) -> None:
