@@ -206,7 +206,7 @@ def ours(cell, unit, entries):
 
 
 def test_sizes_of_training_sets_say_how_often_they_are_gone_through():
-    tables = load_experiment("karel-passes").tables(FULL)
+    tables = list(load_experiment("karel-passes").tables(FULL))
     columns = list(dict.fromkeys(cell.column for table in tables for cell in table.cells))
     assert columns == [
         "32,768 (400 passes)",

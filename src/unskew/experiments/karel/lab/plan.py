@@ -1,6 +1,6 @@
 """An experiment: a question, the tables that answer it, and the models that they need."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ class Experiment:
     title: str
     section: str  # of the paper; empty if the experiment is ours
     question: str
-    tables: Callable[[Scale], Sequence[TablePlan]]
+    tables: Callable[[Scale], Iterable[TablePlan]]
     failures: tuple[str, ...] = ()  # the models whose failures the page shows
 
     def trainings(self, scale: Scale) -> Iterator[tuple[Training, list[Exam]]]:
@@ -58,7 +58,7 @@ class Experiment:
             entry = lab.entry(model, exams) if _may_run(model, only) else lab.known(model)
             entries.setdefault(model.name, []).extend([entry] if entry else [])
         trained = [entry for of_model in entries.values() for entry in of_model]
-        tables = self.tables(lab.scale)
+        tables = list(self.tables(lab.scale))
         return {
             "experiment": self.name,
             "scale": lab.name,
