@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from unskew.core.errors import unknown
 from unskew.core.recipe import Recipe, facts_of
@@ -85,7 +85,8 @@ def _words(recipe: Recipe, share: int, mixture: Mixture) -> str:
     return f"{recipe.source}{f' ({settings})' if settings else ''}{parts}{even}"
 
 
-Make = Callable[[Scale, int], Training]
+Make: TypeAlias = Callable[[Scale, int], Training]
+Shown: TypeAlias = tuple[int, int]  # the fewest and the most pairs that a model sees
 
 
 def training(name: str, scale: Scale, seed: int = 0) -> Training:
@@ -128,7 +129,7 @@ def _streamed(
     seed: int,
     *,
     shares: tuple[int, ...] = (),
-    shown: tuple[int, int] = (5, 5),
+    shown: Shown = (5, 5),
     length: Callable[[Scale], int] = lambda scale: scale.steps,
     seeing: bool = False,
 ) -> Training:
@@ -139,12 +140,7 @@ def _streamed(
 
 
 def _passes(
-    names: Sequence[str],
-    scale: Scale,
-    seed: int,
-    *,
-    whole: bool = False,
-    shown: tuple[int, int] = (5, 5),
+    names: Sequence[str], scale: Scale, seed: int, *, whole: bool = False, shown: Shown = (5, 5)
 ) -> Training:
     """Train on fixed sets; the others are in the paper's proportion to the first.
 
@@ -186,9 +182,7 @@ def _narrow(name: str, scale: Scale, seed: int) -> Training:
     return _seeing(replace(made, step=replace(made.step, batch=batch, rate=rate)))
 
 
-def _training(
-    scale: Scale, seed: int, steps: int, shown: tuple[int, int] = (5, 5), **data: Any
-) -> Training:
+def _training(scale: Scale, seed: int, steps: int, shown: Shown = (5, 5), **data: Any) -> Training:
     """Return a training of the scale's model; ``data`` says what the model is trained on."""
     step = StepConfig(scale.batch, shown, scale.rate, seed=seed)
     return Training("", seed, replace(scale.model, seed=seed), step, steps, **data)
