@@ -105,11 +105,11 @@ class Lab:
             missing |= dict.fromkeys(scores)
             entry = {**self._facts(training), "weights": weights, "scores": {}}
         left = [key for key in missing if key not in entry["scores"]]
+        entry.pop("owed", None)
         while left:
-            self.say.stage(f"scoring {training.name} on {left[0]}")
-            entry["scores"][left[0]] = self.score(model, Exam.of(left[0]))
-            del left[0]
-            entry = {name: fact for name, fact in entry.items() if name != "owed"}
+            key = left.pop(0)
+            self.say.stage(f"scoring {training.name} on {key}")
+            entry["scores"][key] = self.score(model, Exam.of(key))
             write_json(self._path(training), entry | ({"owed": left} if left else {}))
         return entry
 
