@@ -1,7 +1,5 @@
 """The test sets of the experiments at a scale."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, cached_property
 
