@@ -21,6 +21,7 @@ from unskew.cli.models import evaluate, synthesize, train
 from unskew.cli.models.command import ModelCommand
 from unskew.cli.printing import echo
 from unskew.core.errors import HealthWarning, UnskewError, one_line
+from unskew.core.processes.exits import FAILED, exits_told
 from unskew.core.processes.stop import STOPPED, Interrupt, Stopped
 
 app = typer.Typer(
@@ -76,7 +77,8 @@ def main() -> None:
     interrupt = Interrupt()
     before = signal.signal(signal.SIGINT, interrupt)
     try:
-        result = app(standalone_mode=False)
+        with exits_told(_say_error):
+            result = app(standalone_mode=False)
         if sys.stdout is not None:  # a shell can close it
             sys.stdout.flush()
     except BaseException as error:
@@ -163,8 +165,12 @@ def _drop_output() -> None:
 
 
 def _fail(message: str) -> NoReturn:
+    _say_error(message)
+    sys.exit(FAILED)
+
+
+def _say_error(message: str) -> None:
     echo("error: " + " ".join(message.split()), err=True)
-    sys.exit(2)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -184,7 +184,7 @@ def example_text(example: Any, domain: Domain | None) -> str:
     """Write an example with the ``show`` of its domain; without a domain, as JSON or with str."""
     if domain is not None:
         with domain_code(domain, "show"):
-            return domain.show(example)
+            return _text_of(domain, "show", domain.show(example))
     if isinstance(example, (dict, list)):
         return json_text(example)
     try:
@@ -205,7 +205,15 @@ def example_trace(example: Any, domain: Domain | None) -> Iterator[str]:
     """Yield the steps of an example, if its domain has steps."""
     if domain is not None and domain.views.trace is not None:
         with domain_code(domain, "trace"):
-            yield from domain.views.trace(example)
+            for step in domain.views.trace(example):
+                yield _text_of(domain, "trace", step)
+
+
+def _text_of(domain: Domain, function: str, text: object) -> str:
+    """Return what a function of a domain gave as text; refuse what is none."""
+    if not isinstance(text, str):
+        raise UnskewError(f"{function} of domain {domain.name!r} gave {brief(text)}; give a text")
+    return text
 
 
 @contextmanager
