@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from unskew import Recipe, UnskewError, generate
+from unskew import HealthWarning, Recipe, UnskewError, generate, homogenize
 from unskew.core.batch import Batch
 from unskew.datasets.convert import convert
 
@@ -116,3 +116,38 @@ def test_a_recipe_of_the_package_is_not_said_to_depend_on_the_process(tmp_path, 
     part.write_bytes(part.read_bytes()[:-9])
     _, out, _ = run("verify", made.folder)
     assert "process" not in out
+
+
+@pytest.mark.parametrize("examples", [[1, 2], iter([1, 2]), (n for n in (1, 2))], ids=repr)
+def test_examples_that_are_there_already_are_sent_to_resample(examples):
+    with pytest.raises(UnskewError, match=r"cannot be called; .*unskew\.resample"):
+        homogenize(examples, by={"number": int})
+
+
+def test_a_trial_calls_a_sampler_as_often_as_it_says():
+    """Six calls, as the documentation says; fewer where the first examples differ."""
+    calls = []
+
+    def draw(rng):
+        calls.append(rng)
+        return int(rng.integers(3))
+
+    kept = homogenize(draw, by={"number": int})
+    assert (len(calls), kept.tally.drawn) == (6, 0)
+    next(kept)
+    assert (len(calls), kept.tally.drawn) == (7, 1)
+
+
+def test_what_a_trial_took_of_an_iterator_is_said():
+    numbers = iter(range(100))
+    with pytest.warns(HealthWarning, match="the 2 examples that were drawn to see this are not in"):
+        kept = homogenize(lambda rng: next(numbers), by={"number": lambda n: n % 2})
+    assert next(kept) == 2
+
+
+def test_an_iterator_that_ends_is_one_line():
+    numbers = iter([1] * 7)
+    kept = homogenize(lambda rng: next(numbers), by={"number": int})
+    assert next(kept) == 1
+    with pytest.raises(UnskewError, match="raised StopIteration .*make it return one example"):
+        next(kept)

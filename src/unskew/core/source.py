@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -120,10 +120,10 @@ def _checked(drawn: Any, what: str) -> tuple[Batch, Counter[str]]:
 
 def _check_sampler(draw: object, label: str) -> None:
     if not callable(draw):
-        raise UnskewError(
-            f"sampler is {brief(draw)}, which cannot be called; pass a function "
-            "draw(rng) -> example"
-        )
+        step = "pass a function draw(rng) -> example"
+        if isinstance(draw, Iterable):
+            step += ", or choose from examples that are there already: unskew.resample"
+        raise UnskewError(f"sampler is {brief(draw)}, which cannot be called; {step}")
     try:
         signature = inspect.signature(draw)
     except (TypeError, ValueError):
