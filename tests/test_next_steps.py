@@ -149,5 +149,5 @@ def test_an_iterator_that_ends_is_one_line():
     numbers = iter([1] * 7)
     kept = homogenize(lambda rng: next(numbers), by={"number": int})
     assert next(kept) == 1
-    with pytest.raises(UnskewError, match="raised StopIteration .*make it return one example"):
+    with pytest.raises(UnskewError, match=r"raised StopIteration .*make it return one example"):
         next(kept)
