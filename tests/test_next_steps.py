@@ -151,3 +151,10 @@ def test_an_iterator_that_ends_is_one_line():
     assert next(kept) == 1
     with pytest.raises(UnskewError, match=r"raised StopIteration .*make it return one example"):
         next(kept)
+
+
+def test_a_variable_that_is_named_twice_is_refused(tmp_path, run):
+    twice = ["--homogenize", "length", "--homogenize", "length"]
+    code, out, err = run("generate", "calculator/dcfg", *twice, "-n", "9", "-o", tmp_path / "made")
+    assert (code, out) == (2, "")
+    assert err == "error: recipe homogenizes by 'length' twice; name it once\n"

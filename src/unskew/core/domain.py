@@ -203,10 +203,16 @@ def example_data(example: Any, domain: Domain | None) -> Any:
 
 def example_trace(example: Any, domain: Domain | None) -> Iterator[str]:
     """Yield the steps of an example, if its domain has steps."""
-    if domain is not None and domain.views.trace is not None:
-        with domain_code(domain, "trace"):
-            for step in domain.views.trace(example):
-                yield _text_of(domain, "trace", step)
+    if domain is None or domain.views.trace is None:
+        return
+    with domain_code(domain, "trace"):
+        steps = iter(domain.views.trace(example))
+    while True:
+        with domain_code(domain, "trace"):  # and not whoever takes the steps, and may stop
+            step = next(steps, None)
+        if step is None:
+            return
+        yield _text_of(domain, "trace", step)
 
 
 def _text_of(domain: Domain, function: str, text: object) -> str:
