@@ -1,4 +1,4 @@
-"""An end of a command that nobody hears of: ``os._exit`` in code of a user's own."""
+"""``os._exit`` in a user's code: it ends a command with an error, and never as if it were done."""
 
 from __future__ import annotations
 
