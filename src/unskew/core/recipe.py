@@ -117,6 +117,9 @@ class Recipe:
                 f"recipe has {self.shards} shards; allowed are {MOST_SHARDS}: raise shard_size "
                 f"({self.shard_size})"
             )
+        twice = [name for name in self.homogenize if self.homogenize.count(name) > 1]
+        if twice:
+            raise UnskewError(f"recipe homogenizes by {twice[0]!r} twice; name it once")
         if self.given and self.homogenize:
             raise UnskewError(
                 f"recipe takes given examples ({self.given}) and homogenizes; make them first, "

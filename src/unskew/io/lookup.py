@@ -22,7 +22,7 @@ from unskew.core.errors import UnskewError, unknown
 from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.recipe import Recipe
 from unskew.core.source import Source, own_source, plain_source
-from unskew.core.usercode import RAISED
+from unskew.core.usercode import RAISED, stdout_to_stderr
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.combine import as_variable, as_variables
 from unskew.core.variables.variable import By, SalientVariable
@@ -209,7 +209,8 @@ def _own_module(name: str) -> ModuleType:
     path = name.partition(":")[0]
     sys.path.append("")
     try:
-        module = importlib.import_module(path)
+        with stdout_to_stderr():
+            module = importlib.import_module(path)
     except ModuleNotFoundError as error:
         raise UnskewError(
             f"{name!r}: there is no module {error.name!r}; run where it can be imported"
