@@ -55,7 +55,7 @@ class Distinct:
         """Yield the different hashes in ascending order, a part at a time, and their counts."""
         self._compact()
         if self._folder is None:
-            yield from zip(self._waiting, self._counts or [None], strict=True)
+            yield from zip(self._waiting, self._counts or [None], strict=False)
             return
         self._write()
         for path in self._paths(self._folder):
