@@ -149,7 +149,7 @@ ALIKE = {
     "dictionary": (TEXTS, TEXTS.dictionary_encode()),
     "unused dictionary": (TEXTS.slice(2, 2), TEXTS.dictionary_encode().slice(2, 2)),
     "view": (TEXTS, TEXTS.cast(pa.string_view())),
-    "binary view": (TEXTS, TEXTS.cast(pa.binary()).cast(pa.binary_view())),
+    "binary view": (TEXTS.cast(pa.binary()), TEXTS.cast(pa.binary()).cast(pa.binary_view())),
     "fixed width": (pa.array([b"ab", b"cd"]), pa.array([b"ab", b"cd"], pa.binary(2))),
     "fixed list": (LISTS, LISTS.cast(pa.list_(pa.int64(), 2))),
     "sliced fixed list": (LISTS.slice(1), LISTS.cast(pa.list_(pa.int64(), 2)).slice(1)),

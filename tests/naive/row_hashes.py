@@ -10,7 +10,7 @@ STEP = 0x9E3779B97F4A7C15
 FIRST = 0xBF58476D1CE4E5B9
 SECOND = 0x94D049BB133111EB
 NULL = 0x6E756C6C6E756C6C
-INTEGER, FLOAT, NUMBER, TEXT, LIST, RECORD, INSTANT, CLOCK, DURATION = range(1, 10)
+INTEGER, FLOAT, NUMBER, TEXT, LIST, RECORD, INSTANT, CLOCK, DURATION, _, BYTES, FLAG = range(1, 13)
 
 
 def row_hash(columns):
@@ -21,12 +21,14 @@ def row_hash(columns):
 def value_hash(value):
     if value is None:
         return NULL
-    if isinstance(value, (bool, int, float, Decimal)):
+    if isinstance(value, bool):
+        return mixed(int(value) + seed(FLAG))
+    if isinstance(value, (int, float, Decimal)):
         return number_hash(value)
     if isinstance(value, str):
         return bytes_hash(value.encode("utf-8", "surrogatepass"), TEXT)
     if isinstance(value, bytes):
-        return bytes_hash(value, TEXT)
+        return bytes_hash(value, BYTES)
     if isinstance(value, dict):
         total = seed(RECORD)
         for key, item in value.items():
@@ -39,7 +41,7 @@ def value_hash(value):
 
 
 def number_hash(value):
-    if value != value:
+    if value != value:  # noqa: PLR0124
         return mixed(float_bits(float("nan")) + seed(FLOAT))
     if value in (float("inf"), float("-inf")):
         return mixed(float_bits(float(value)) + seed(FLOAT))

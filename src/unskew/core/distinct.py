@@ -38,8 +38,12 @@ class Distinct:
 
     def add(self, hashes: Hashes) -> None:
         """Add each hash once."""
-        self.total += len(hashes)
-        self._add(hashes, np.ones(len(hashes), dtype=np.int64) if self._counted else None)
+        self.add_counts(hashes, _ones(hashes))
+
+    def add_counts(self, hashes: Hashes, counts: Counts) -> None:
+        """Add each hash as often as its count says, which is at least once."""
+        self.total += int(counts.sum())
+        self._add(hashes, counts)
 
     def merge(self, other: Distinct) -> None:
         """Add what another one holds, which does not change."""
@@ -51,24 +55,29 @@ class Distinct:
         """Return the number of different hashes."""
         return sum(len(hashes) for hashes, _ in self.groups())
 
-    def groups(self) -> Iterator[tuple[Hashes, Counts | None]]:
-        """Yield the different hashes in ascending order, a part at a time, and their counts."""
+    def groups(self) -> Iterator[tuple[Hashes, Counts]]:
+        """Yield the different hashes in ascending order, a part at a time, and their counts.
+
+        The counts are 1 unless hashes are ``counted``.
+        """
         self._compact()
         if self._folder is None:
-            yield from zip(self._waiting, self._counts or [None], strict=False)
+            for hashes in self._waiting:
+                yield hashes, self._counts[0] if self._counted else _ones(hashes)
             return
         self._write()
         for path in self._paths(self._folder):
             if path.exists():
                 hashes = np.fromfile(path, dtype=np.uint64)
                 counts = np.fromfile(_counts_of(path), dtype=np.int64) if self._counted else None
-                yield _different(hashes, counts)
+                hashes, counts = _different(hashes, counts)
+                yield hashes, _ones(hashes) if counts is None else counts
 
-    def _add(self, hashes: Hashes, counts: Counts | None) -> None:
+    def _add(self, hashes: Hashes, counts: Counts) -> None:
         if not len(hashes):
             return
         self._waiting.append(hashes)
-        if counts is not None:
+        if self._counted:
             self._counts.append(counts)
         self._held += len(hashes)
         if self._held > self._in_memory:
@@ -105,6 +114,10 @@ class Distinct:
     @staticmethod
     def _paths(folder: Path) -> list[Path]:
         return [folder / f"{number:02x}" for number in range(_BUCKETS)]
+
+
+def _ones(hashes: Hashes) -> Counts:
+    return np.ones(len(hashes), dtype=np.int64)
 
 
 def _counts_of(path: Path) -> Path:

@@ -65,7 +65,7 @@ def arrow(before: float, after: float) -> str:
 
 def values(variable: VariableAudit) -> str:
     """Write how many values occur, and of how many if X is declared or consists of bins."""
-    seen = sum(count > 0 for count in variable.counts.values())
+    seen = variable.seen
     if variable.edges:
         return f"{seen:,} of {len(variable.edges) + 1:,} bins"
     return f"{seen:,} of {len(variable.counts):,}" if variable.declared else f"{seen:,}"
@@ -245,7 +245,7 @@ def supports(variables: Pairs) -> str:
     """Say over which values the distances are, if one side alone has others; often nothing."""
     sizes = []
     for name, (before, after) in variables.items():
-        seen = [sum(count > 0 for count in side.counts.values()) for side in (before, after)]
+        seen = [before.seen, after.seen]
         if not before.declared and set(seen) != {len(before.counts)}:
             values = some(len(before.counts), "value")
             sizes.append(f"{shown(name, 60)} {values} ({seen[0]:,} before, {seen[1]:,} after)")

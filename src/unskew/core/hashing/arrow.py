@@ -13,6 +13,7 @@ from unskew.core.hashing.mixing import (
     Kind,
     close_records,
     entries,
+    hash_flags,
     hash_floats,
     hash_integers,
     hash_large,
@@ -42,7 +43,9 @@ def hash_column(column: Column, *, large: bool = False) -> Hashes:
     if column.ndim > 1:
         inner = hash_column(column.reshape(-1, *column.shape[2:]), large=large)
         return hash_lists(inner, np.arange(len(column) + 1, dtype=np.int64) * column.shape[1])
-    if column.dtype.kind in "biuf":
+    if column.dtype.kind == "b":
+        return hash_flags(column)
+    if column.dtype.kind in "iuf":
         return _of_numbers(column)
     return hash_numpy_times(column) if column.dtype.kind in "mM" else hash_objects(column.tolist())
 
@@ -91,11 +94,12 @@ def _of_values(array: pa.Array, large: bool) -> Hashes:
     if types.is_dictionary(kind):
         return _of_dictionary(array, large)
     if types.is_boolean(kind):
-        return hash_integers(array.fill_null(False).to_numpy(zero_copy_only=False).astype(np.int64))
+        return hash_flags(array.fill_null(False).to_numpy(zero_copy_only=False))
     if types.is_integer(kind) or types.is_floating(kind):
         return _of_numbers(_numbers(array, kind.to_pandas_dtype()))
-    if _is_bytes(kind):
-        return hash_texts(*_bytes(array), large=large)
+    if _is_text(kind) or _is_bytes(kind):
+        what = Kind.TEXT if _is_text(kind) else Kind.BYTES
+        return hash_texts(*_bytes(array), what, large=large)
     if types.is_struct(kind):
         names = [kind.field(i).name for i in range(kind.num_fields)]
         if len(set(names)) == len(names):
@@ -105,7 +109,9 @@ def _of_values(array: pa.Array, large: bool) -> Hashes:
         offsets = _offsets(array, np.int32)
         first, inner = int(offsets[0]), int(offsets[-1] - offsets[0])
         keys = _of_arrow(array.keys.slice(first, inner), large)
-        return hash_records(keys, _of_arrow(array.items.slice(first, inner), large), offsets - first)
+        return hash_records(
+            keys, _of_arrow(array.items.slice(first, inner), large), offsets - first
+        )
     if types.is_list(kind) or types.is_large_list(kind):
         offsets = _offsets(array, np.int32 if types.is_list(kind) else np.int64)
         first = int(offsets[0])
@@ -184,16 +190,19 @@ def _offsets(array: pa.Array, dtype: type) -> NDArray[np.int64]:
     return ends.astype(np.int64)
 
 
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    types = pa.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
 def _is_bytes(kind: pa.DataType) -> bool:
-    """Whether a type is text or bytes, of whatever layout."""
     import pyarrow as pa
 
     types = pa.types
     return bool(
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_string_view(kind)
-        or types.is_binary(kind)
+        types.is_binary(kind)
         or types.is_large_binary(kind)
         or types.is_binary_view(kind)
         or types.is_fixed_size_binary(kind)

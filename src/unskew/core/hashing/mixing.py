@@ -27,16 +27,18 @@ Hashes = NDArray[np.uint64]
 class Kind(IntEnum):
     """What a hash is a hash of. Two kinds never share a hash, except by chance."""
 
-    INTEGER = 1  # a number that is whole and fits into 64 bits, also True and 2.0
+    INTEGER = 1  # a number that is whole and fits into 64 bits, also 2.0
     FLOAT = 2  # any other number that a float holds exactly
     NUMBER = 3  # any other number
-    TEXT = 4  # a text as UTF-8, or bytes
+    TEXT = 4  # as UTF-8
     LIST = 5
     RECORD = 6  # a dict, a struct or a map
     INSTANT = 7  # a date or a time of a day; in UTC unless it says otherwise
     CLOCK = 8  # a time of any day
     DURATION = 9
     OTHER = 10  # an object of another class, by its printed form
+    BYTES = 11
+    FLAG = 12  # true or false
 
 
 def _seed(kind: Kind) -> np.uint64:
@@ -61,9 +63,14 @@ def nulls(rows: int) -> Hashes:
     return np.full(rows, NULL)
 
 
-def hash_integers(values: NDArray[np.int64]) -> Hashes:
+def hash_integers(values: NDArray[np.int64], kind: Kind = Kind.INTEGER) -> Hashes:
     """Return the hash of each whole number."""
-    return mixed(values.view(np.uint64) + _seed(Kind.INTEGER))
+    return mixed(values.view(np.uint64) + _seed(kind))
+
+
+def hash_flags(values: NDArray[np.bool_]) -> Hashes:
+    """Return the hash of each yes or no."""
+    return hash_integers(values.astype(np.int64), Kind.FLAG)
 
 
 def hash_floats(values: NDArray[np.float64]) -> Hashes:
@@ -88,9 +95,7 @@ def hash_large(values: NDArray[np.uint64]) -> tuple[Hashes, NDArray[np.bool_]]:
     return hashes, small | exact
 
 
-def hash_times(
-    kind: Kind, seconds: NDArray[np.int64], nanoseconds: NDArray[np.int64]
-) -> Hashes:
+def hash_times(kind: Kind, seconds: NDArray[np.int64], nanoseconds: NDArray[np.int64]) -> Hashes:
     """Return the hash of each time: whole seconds, and the rest in nanoseconds."""
     return mixed(mixed(seconds.view(np.uint64) + _seed(kind)) + nanoseconds.view(np.uint64))
 
@@ -103,9 +108,7 @@ def hash_lists(elements: Hashes, offsets: NDArray[np.int64]) -> Hashes:
     return _of_words(elements, lengths, offsets, lengths, Kind.LIST)
 
 
-def hash_records(
-    keys: Hashes, values: Hashes, offsets: NDArray[np.int64]
-) -> Hashes:
+def hash_records(keys: Hashes, values: Hashes, offsets: NDArray[np.int64]) -> Hashes:
     """Return the hash of each record: row i has the entries from ``offsets[i]`` on."""
     first, end = offsets[0], offsets[-1]
     sums = _sums(entries(keys[first:end], values[first:end]), offsets - first)

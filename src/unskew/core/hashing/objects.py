@@ -16,6 +16,7 @@ from unskew.core.hashing.mixing import (
     NULL,
     Hashes,
     Kind,
+    hash_flags,
     hash_floats,
     hash_integers,
     hash_lists,
@@ -34,8 +35,8 @@ PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 def hash_objects(values: Sequence[Any]) -> Hashes:
     """Return the hash of each value.
 
-    Values that are equal in Python have one hash. So have a list and a tuple, a text and its bytes,
-    a date and its midnight, an array and its list. A key whose value is None counts as absent.
+    Numbers that are equal have one hash. So have a list, a tuple and an array of the same values,
+    and a date and its midnight. A key whose value is None counts as absent.
     """
     kinds = list(map(type, values))
     if len(set(kinds)) == 1:
@@ -66,6 +67,10 @@ def _integers(values: Sequence[Any]) -> Hashes:
         return hash_integers(np.array(values, dtype=np.int64))
     except OverflowError:
         return _numbers(values)
+
+
+def _flags(values: Sequence[Any]) -> Hashes:
+    return hash_flags(np.array(values, dtype=np.bool_))
 
 
 def _floats(values: Sequence[Any]) -> Hashes:
@@ -104,7 +109,7 @@ def _texts(values: Sequence[Any], kind: Kind = Kind.TEXT) -> Hashes:
 
 def _bytes(values: Sequence[Any]) -> Hashes:
     encoded = list(map(bytes, values))
-    return _bytes_of(encoded, list(map(len, encoded)), Kind.TEXT)
+    return _bytes_of(encoded, list(map(len, encoded)), Kind.BYTES)
 
 
 def _bytes_of(parts: Sequence[bytes], lengths: Sequence[int], kind: Kind) -> Hashes:
@@ -163,7 +168,7 @@ def _instants(values: Sequence[datetime]) -> Hashes:
     for value in values:
         offset = value.utcoffset()
         moment = value.replace(tzinfo=None)
-        spans.append(moment - datetime(1970, 1, 1) - (offset or timedelta()))  # noqa: DTZ001
+        spans.append(moment - datetime(1970, 1, 1) - (offset or timedelta()))
     return _spans(spans, Kind.INSTANT)
 
 
@@ -201,7 +206,8 @@ def _offsets(lengths: Any) -> NDArray[np.int64]:
 _BY_TYPE: tuple[tuple[type | tuple[type, ...], Callable[[Sequence[Any]], Hashes]], ...] = (
     # np.timedelta64 is a signed integer for NumPy, so it comes first
     ((np.datetime64, np.timedelta64), _numpy_times),
-    ((int, np.bool_, np.signedinteger), _integers),
+    ((bool, np.bool_), _flags),  # a bool is a whole number too
+    ((int, np.signedinteger), _integers),
     ((float, np.float16, np.float32), _floats),
     (str, _texts),
     ((bytes, bytearray, memoryview), _bytes),
