@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from unskew.audits.audit import Audit
 from unskew.audits.binning import choose_edges
 from unskew.audits.counts import ValueCounts
+from unskew.balance.codebook import MAX_VALUES
 from unskew.core.distinct import Distinct
 from unskew.core.errors import RowError, UnskewError
 from unskew.core.rowhash import row_hashes
@@ -39,12 +40,15 @@ class Auditor:
         like: Audit | None = None,
         *,
         optional: bool = False,
+        most_named: int = MAX_VALUES,
     ) -> None:
         """Start with nothing measured.
 
         ``like`` is an audit with the bins to use. If the variables are ``optional``, those that
-        no histogram can show are left out.
+        no histogram can show are left out. Of a variable with more than ``most_named`` values, the
+        first ones are listed, and the others are counted together.
         """
+        self._most_named = most_named
         self._variables, self._like, self._optional = tuple(variables), like, optional
         self._begun = False
         self._columns: list[ValueCounts] = []
@@ -75,9 +79,11 @@ class Auditor:
 
     def apart(self) -> Auditor:
         """Return an auditor of the same variables and bins that has measured nothing."""
-        other = Auditor(self._variables, self._like, optional=self._optional)
+        other = Auditor(
+            self._variables, self._like, optional=self._optional, most_named=self._most_named
+        )
         other._begun, other.left_out = self._begun, dict(self.left_out)
-        other._columns = [ValueCounts(column.variable, column.edges) for column in self._columns]
+        other._columns = [column.apart() for column in self._columns]
         return other
 
     def merge(self, other: Auditor) -> None:
@@ -111,7 +117,7 @@ class Auditor:
                 reason = str(error).removeprefix(f"column {variable.name!r} ")
                 self.left_out[variable.name] = reason
                 continue
-            column = ValueCounts(variable, edges)
+            column = ValueCounts(variable, edges, self._most_named)
             column.add(values)
             self._columns.append(column)
 

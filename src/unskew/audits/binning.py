@@ -38,7 +38,7 @@ def choose_edges(values: Values) -> tuple[float, ...]:
         first = values.rows(head) if isinstance(values, Coded) else values[head]
         if not numbers_hardly_repeat(Counter(first.tolist())):
             return ()
-        numbers = [float(value) for value in values.tolist() if type(value) in (int, float)]
+        numbers = [float(value) for value in values.tolist() if _is_number(value)]
     except (OverflowError, TypeError):
         return ()  # a value cannot be hashed, or is too large for a float
     finite = sorted(filter(math.isfinite, numbers))
@@ -112,7 +112,7 @@ def _exact(values: NDArray[Any]) -> bool:
     """Return whether numbers stay the same as floats."""
     if values.dtype.kind == "f" or not len(values):
         return True
-    return -EXACT <= int(values.min()) and int(values.max()) <= EXACT
+    return int(values.min()) >= -EXACT and int(values.max()) <= EXACT
 
 
 def about_bins(edges: Sequence[float]) -> str:
@@ -121,6 +121,10 @@ def about_bins(edges: Sequence[float]) -> str:
     return f"in {len(edges) + 1} bins{width}"
 
 
+def _is_number(value: object) -> TypeGuard[float]:
+    return type(value) in (int, float)
+
+
 def _has_bin(value: object) -> TypeGuard[float]:
     """Return whether a value is a number other than nan."""
-    return type(value) is int or (type(value) is float and not math.isnan(value))
+    return _is_number(value) and not math.isnan(value)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unskew.audits.binning import about_bins, in_bins
 from unskew.audits.records import Tail, VariableAudit, in_order
-from unskew.balance.codebook import Codebook
+from unskew.balance.codebook import MAX_VALUES, Codebook
 from unskew.balance.histogram import Histogram
 from unskew.core.distinct import Distinct
 from unskew.core.hashing.arrow import hash_column
@@ -23,14 +23,17 @@ from unskew.core.variables.variable import SalientVariable, Values
 class ValueCounts:
     """Counts the values of one variable, or the bins of its values.
 
-    The first 100,000 values are counted by name. All others are counted by their 64-bit hash, so
-    that every count is exact, and counts of several files can be added in the order of the files.
+    The first values, up to ``most_named``, are counted by name. All others are counted by their
+    64-bit hash. So every count is exact, and counts of several files can be added in the order of
+    the files.
     """
 
-    def __init__(self, variable: SalientVariable, edges: tuple[float, ...] = ()) -> None:
+    def __init__(
+        self, variable: SalientVariable, edges: tuple[float, ...] = (), most_named: int = MAX_VALUES
+    ) -> None:
         """Start with nothing counted; ``edges`` are those of the bins, if there are any."""
-        self.variable, self.edges = variable, edges
-        self._codebook = Codebook(variable, overflows=True)
+        self.variable, self.edges, self._most_named = variable, edges, most_named
+        self._codebook = Codebook(variable, most_named=max(most_named, len(edges) + 1))
         self._histogram = Histogram(self._codebook)
         self._codebook.learn(interval_labels(edges) if edges else ())
         self._others = Distinct(counted=True)
@@ -45,6 +48,10 @@ class ValueCounts:
             return
         self._histogram.add_codes(codes[named])
         self._others.add(_hashes(values, ~named))
+
+    def apart(self) -> ValueCounts:
+        """Return the same with nothing counted."""
+        return ValueCounts(self.variable, self.edges, self._most_named)
 
     def merge(self, other: ValueCounts) -> None:
         """Add the counts of later rows, which another one has counted."""

@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from unskew.core.batch import Batch
 
 MAX_VALUES = 100_000  # a variable with more values is an identifier, not a feature
-UNNAMED = -1  # the code of a value for which a codebook that may overflow has no room
+UNNAMED = -1  # the code of a value for which a codebook has no room
 _MAX_SPAN = 1 << 20  # the longest table of codes; integers farther apart are kept in a dict
 
 
 class Codebook:
     """The values of one variable, numbered in the order declared or first seen."""
 
-    def __init__(self, variable: SalientVariable, *, overflows: bool = False) -> None:
+    def __init__(self, variable: SalientVariable, *, most_named: int | None = None) -> None:
         """Start with the declared support, or with no values.
 
-        A variable with more than 100,000 values is refused. If the codebook ``overflows``, the
-        values after these have the code ``UNNAMED`` instead.
+        A variable with more than 100,000 values is refused. With ``most_named``, every value after
+        the first so many has the code ``UNNAMED`` instead, unless the support is declared.
         """
-        self.variable, self._overflows = variable, overflows
+        self.variable, self._most_named = variable, most_named
         self.declared = variable.support is not None
         self.values: list[Hashable] = []
         self._codes: dict[Hashable, int] = {}
@@ -116,9 +116,10 @@ class Codebook:
         return self._add(value)
 
     def _add(self, value: Hashable) -> int:
-        if len(self.values) >= MAX_VALUES:
-            if self._overflows and not self.declared:
+        if self._most_named is not None and not self.declared:
+            if len(self.values) >= self._most_named:
                 return UNNAMED
+        elif len(self.values) >= MAX_VALUES:
             raise UnskewError(
                 f"variable {self.variable.name!r} has more than {MAX_VALUES} values (the last was "
                 f"{value!r}); clip, round or bin it"

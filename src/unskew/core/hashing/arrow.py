@@ -186,7 +186,9 @@ def _offsets(array: pa.Array, dtype: type) -> NDArray[np.int64]:
     data = array.buffers()[1]
     if data is None or not len(array):
         return np.zeros(len(array) + 1, np.int64)
-    ends = np.frombuffer(data, dtype=dtype)[array.offset : array.offset + len(array) + 1]
+    ends: NDArray[Any] = np.frombuffer(data, dtype=dtype)[
+        array.offset : array.offset + len(array) + 1
+    ]
     return ends.astype(np.int64)
 
 

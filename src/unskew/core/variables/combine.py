@@ -213,7 +213,8 @@ def _changed(
     """Return a variable whose numbers are changed, each distinct one once where they are coded."""
 
     def changed(values: Sequence[Hashable]) -> list[Any]:
-        return change(_numbers(variable.name, name, as_values(values))).tolist()
+        numbers: list[Any] = change(_numbers(variable.name, name, as_values(values))).tolist()
+        return numbers
 
     def measure(batch: Batch) -> Values:
         values = variable.measure(batch)
