@@ -27,6 +27,7 @@ from unskew.core.hashing.mixing import (
 )
 from unskew.core.values.printed import printed
 
+_MOST_BITS = 10_000  # of a whole number that Python prints
 _EPOCH = date(1970, 1, 1)
 _DAY = 86_400  # seconds
 PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
@@ -93,6 +94,8 @@ def _number(value: int | Decimal) -> Hashes:
         inexact = math.inf
     if inexact == value:
         return _floats([inexact])
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise ValueError(f"a whole number of more than {_MOST_BITS:,} bits cannot be printed")
     sign, digits, exponent = Decimal(value).as_tuple()
     text = "".join(map(str, digits))
     shown = text.rstrip("0")
