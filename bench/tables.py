@@ -35,7 +35,7 @@ from unskew.core.variables.variable import SalientVariable
 
 ROWS, CHATS, LARGE = 1_000_000, 50_000, 10_000_000
 ROWS_PER_BATCH = 1 << 16
-REPEATS = 3
+REPEATS = 5
 TABLE, CHAT, LARGE_TABLE = "table.parquet", "chat.jsonl", "large.parquet"
 NAMES = ("count", "name", "score", "flag")
 

@@ -58,9 +58,11 @@ def test_codes_of_a_codebook_are_alike(both):
     one, other = Codebook(variable(None)), Codebook(variable(None))
     for book in (one, other):
         book.learn(["b", None])
-    assert one.encode(as_values(rows)).tolist() == other.encode(values).tolist()
-    if len({type(row) for row in rows}) > 2:  # an array of numbers is walked in their order
-        assert one.values == other.values
+    objects = np.empty(len(rows), dtype=object)
+    for row, value in enumerate(rows):  # an array of numbers would be walked in their order
+        objects[row] = value
+    assert one.encode(objects).tolist() == other.encode(values).tolist()
+    assert one.values == other.values
 
 
 @given(coded(ANY), st.data())
@@ -72,6 +74,20 @@ def test_values_of_several_variables_are_alike(both, data):
     expected = list(zip(rows, numbers, rows, strict=True))
     assert combined.tolist() == expected
     assert list(combined.distinct) == list(dict.fromkeys(expected))
+
+
+@given(NUMBERS, st.sampled_from(["i1", "i8", "u8", "b1", "f4", "wide", "spread"]))
+def test_arrays_of_every_type_are_held_once(rows, kind):
+    if kind == "wide":
+        values = np.array([2**64 - 10 - abs(row) for row in rows], np.uint64)
+    elif kind == "spread":
+        values = np.array(rows) * 2**58
+    else:
+        values = np.abs(np.array(rows)).astype(kind)
+    held = as_coded(values)
+    assert held.tolist() == values.tolist()
+    assert list(held.distinct) == list(dict.fromkeys(values.tolist()))
+    assert {type(value) for value in held.distinct} == {type(value) for value in values.tolist()}
 
 
 def test_many_variables_of_many_values_are_combined():

@@ -1,6 +1,7 @@
 """Counting different hashes: exactly, in memory or in files, alone or merged."""
 
 from collections import Counter
+from copy import copy
 from itertools import pairwise
 
 import numpy as np
@@ -72,3 +73,13 @@ def test_repeats_need_no_files():
         distinct.add(np.arange(30, dtype=np.uint64))
     assert (distinct.total, distinct.count()) == (300, 30)
     assert distinct._folder is None
+
+
+@given(PARTS, MEMORY)
+def test_a_copy_needs_no_files(parts, in_memory):
+    distinct = counted(parts, in_memory)
+    expected = as_counter(distinct)
+    copied = copy(distinct)
+    assert copied._folder is None
+    del distinct
+    assert as_counter(copied) == expected

@@ -247,13 +247,17 @@ def test_compiled_and_plain_code_give_the_same_bits(values, skipped):
 
 
 SMALL = """
-import sys, unskew
+import sys
+from unskew.audits.auditor import Auditor
 from unskew.core.batch import Batch
-from unskew.core.rowhash import row_hashes
-row_hashes(Batch.of([{"a": "x", "b": [1, None]}]))
-print("numba" in sys.modules)
+from unskew.core.variables.column import column_variable
+from unskew.datasets import api
+auditor = Auditor([column_variable(name) for name in "ab"])
+auditor.add(Batch.of([{"a": "x", "b": 1, "c": [1, None]}]))
+auditor.add(Batch.from_arrow(Batch.of([{"a": "x", "c": [1, None], "b": 1.0}]).to_arrow()))
+print(auditor.result("small").distinct, "numba" in sys.modules)
 """
 
 
-def test_small_data_is_hashed_without_numba():
-    assert python(SMALL).stdout.strip() == "False"
+def test_small_data_is_audited_without_numba():
+    assert python(SMALL).stdout.split() == ["1", "False"]

@@ -73,6 +73,15 @@ class Distinct:
                 hashes, counts = _different(hashes, counts)
                 yield hashes, _ones(hashes) if counts is None else counts
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy holds: all in memory, for another process may lack the files."""
+        groups = list(self.groups())
+        hashes = [hashes for hashes, _ in groups]
+        counts = [counts for _, counts in groups] if self._counted else []
+        held = sum(map(len, hashes))
+        state = {"_waiting": hashes, "_counts": counts, "_held": held, "_folder": None}
+        return {**vars(self), **state}
+
     def _add(self, hashes: Hashes, counts: Counts) -> None:
         if not len(hashes):
             return

@@ -54,12 +54,23 @@ def as_coded(values: NDArray[Any] | Coded) -> Coded:
     """Return values with each distinct value held once, in order of appearance."""
     if isinstance(values, Coded):
         return values.in_order()
+    if values.dtype.kind in "iub" and len(values):
+        span = int(values.max()) - int(values.min()) + 1
+        if span <= 4 * len(values) + 1024:
+            return _as_coded_integers(values, span)
     if values.dtype.kind != "O":
         distinct, codes = np.unique(values, return_inverse=True)
         return Coded(distinct.tolist(), codes.astype(np.int64, copy=False)).in_order()
     numbers: dict[Hashable, int] = {}
     each_code = [numbers.setdefault(value, len(numbers)) for value in values.tolist()]
     return Coded(list(numbers), np.array(each_code, dtype=np.int64))
+
+
+def _as_coded_integers(values: NDArray[Any], span: int) -> Coded:
+    numbers = values.astype(np.int64)  # of more than 63 bits, the differences are right still
+    shifted = numbers - numbers[values.argmin()]
+    first, codes = _first_rows(shifted, span)
+    return Coded(values[first].tolist(), codes)
 
 
 def appearances(codes: Codes, size: int) -> Codes:

@@ -178,9 +178,10 @@ def _groups(batch: Batch, by: Sequence[str]) -> dict[str, Groups]:
 def _rows_by_value(variable: SalientVariable, batch: Batch) -> Groups:
     codebook = Codebook(replace(variable, support=None))  # no row may have a declared value
     codes = codebook.measure(batch)
-    numbers = {value: code for code, value in enumerate(codebook.values)}
-    values = in_order(codebook.values)
-    return [(value, np.flatnonzero(codes == numbers[value])) for value in values]
+    rows = np.argsort(codes, kind="stable")
+    groups = np.split(rows, np.searchsorted(codes[rows], np.arange(1, len(codebook.values))))
+    of_value = dict(zip(codebook.values, groups, strict=True))
+    return [(value, of_value[value]) for value in in_order(codebook.values)]
 
 
 def _numbers(share: Share) -> dict[str, Any]:
