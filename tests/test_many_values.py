@@ -86,8 +86,9 @@ def test_the_audit_says_how_many_values_it_does_not_list():
     audit = counted([[1, 2, 2, 3, 3, 3, 4]], 2).result()
     assert dict(audit.counts) == {1: 1, 2: 2}
     assert audit.doc == (
-        "only the first values are listed: 4 examples have one of 2 other values, each at most 3 "
-        "times. KL and TV count these too; in a comparison they are lower bounds"
+        "only the first values are listed: 4 examples have one of 2 other values, and no such "
+        "value has more than 3 of them. KL and TV count these too; in a comparison they are lower "
+        "bounds"
     )
     assert audit.to_dict()["tail"] == {"values": 2, "n": 4, "times": [[1, 1], [3, 1]]}
     assert audit.missing == ()

@@ -44,8 +44,8 @@ class Tail:
         most = max(self.times)
         return (
             f"only the first values are listed: {self.rows:,} examples have one of "
-            f"{self.values:,} other values, each at most {most:,} times. KL and TV count these "
-            "too; in a comparison they are lower bounds"
+            f"{self.values:,} other values, and no such value has more than {most:,} of them. KL "
+            "and TV count these too; in a comparison they are lower bounds"
         )
 
     def to_dict(self) -> dict[str, Any]:
