@@ -19,7 +19,7 @@ _FIRST = np.uint64(0xBF58476D1CE4E5B9)  # the multipliers of SplitMix64
 _SECOND = np.uint64(0x94D049BB133111EB)
 _ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
 NULL = np.uint64(0x6E756C6C6E756C6C)  # the hash of a value that is missing
-COMPILED_FROM = 1 << 22  # bytes of text in one column; for fewer, Numba is not worth its import
+COMPILED_FROM = 1 << 24  # bytes of text in one column; for fewer, Numba is not worth its import
 
 Hashes = NDArray[np.uint64]
 
