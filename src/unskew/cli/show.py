@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -75,3 +77,12 @@ def _show_one(opened: Target, example: Any, trace: bool, as_json: bool) -> list[
         text = example_text(example, opened.domain)
         echo(text + ("\n" if "\n" in text else ""))
     return []
+
+
+@contextmanager
+def _row(opened: Target, row: int) -> Iterator[None]:
+    """Add the file and the row to the message of an error."""
+    try:
+        yield
+    except UnskewError as error:
+        raise UnskewError(f"{opened.where(row)}: {error}") from error

@@ -263,8 +263,8 @@ def supports(variables: Pairs) -> str:
     sizes = []
     for name, (before, after) in variables.items():
         seen = [before.seen, after.seen]
-        if not before.declared and set(seen) != {len(before.counts)}:
-            values = some(len(before.counts), "value")
+        if not before.declared and set(seen) != {before.size}:
+            values = some(before.size, "value")
             sizes.append(f"{shown(name, 60)} {values} ({seen[0]:,} before, {seen[1]:,} after)")
     if not sizes:
         return ""

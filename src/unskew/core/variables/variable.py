@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
+from unskew.core.variables.coded import Coded
 
-Values: TypeAlias = NDArray[Any]  # one value a row: numbers, or Python objects
+# One value a row: an array of numbers or of Python objects, or each distinct value held once.
+Values: TypeAlias = NDArray[Any] | Coded
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from unskew.balance.codebook import Codebook
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.tally import plain
+from unskew.core.variables.variable import SalientVariable
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.examples import INPUTS, world_numbers
 from unskew.domains.karel.language.syntax import to_tokens
@@ -168,13 +169,17 @@ def _groups(batch: Batch, by: Sequence[str]) -> dict[str, Groups]:
 
     ``by`` names Karel's variables, columns of the batch, or functions of the user.
     """
-    groups: dict[str, Groups] = {}
-    for variable in find_variables(by, DOMAIN, list(batch.columns)):
-        codebook = Codebook(replace(variable, support=None))  # no row may have a declared value
-        codes = codebook.measure(batch)
-        rows = {value: np.flatnonzero(codes == n) for n, value in enumerate(codebook.values)}
-        groups[variable.name] = [(value, rows[value]) for value in in_order(codebook.values)]
-    return groups
+    variables = find_variables(by, DOMAIN, list(batch.columns))
+    return {variable.name: _rows_by_value(variable, batch) for variable in variables}
+
+
+def _rows_by_value(variable: SalientVariable, batch: Batch) -> Groups:
+    codebook = Codebook(replace(variable, support=None))  # no row may have a declared value
+    codes = codebook.measure(batch)
+    rows = np.argsort(codes, kind="stable")
+    groups = np.split(rows, np.searchsorted(codes[rows], np.arange(1, len(codebook.values))))
+    of_value = dict(zip(codebook.values, groups, strict=True))
+    return [(value, of_value[value]) for value in in_order(codebook.values)]
 
 
 def _numbers(share: Share) -> dict[str, Any]:
