@@ -10,6 +10,7 @@ import numpy as np
 
 from unskew.audits.audit import Audit
 from unskew.audits.auditor import Auditor
+from unskew.audits.kinds import suggested
 from unskew.balance.homogenizer import Health, Homogenizer, KeptBatches
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, check_count
@@ -18,7 +19,6 @@ from unskew.core.repeatable import warn_of_unrepeatable
 from unskew.core.rng import generator
 from unskew.core.source import Source, own_source
 from unskew.core.tally import Tally
-from unskew.core.variables.column import column_variable
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By
 from unskew.datasets.target import Target, column_names, open_target
@@ -125,7 +125,7 @@ def audit(
             auditor, left_out = _auditor(by, opened, batch, like)
         auditor.add(batch)
         if not auditor.names:
-            raise _no_column(opened.label, auditor.left_out)
+            raise _no_column(opened.label, left_out)
         advance(len(batch))
     if auditor is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to audit")
@@ -161,7 +161,8 @@ def _auditor(
     if domain is not None and domain.variables:
         names = domain.main or domain.variables
         return Auditor([domain.variable(name) for name in names], like), {}
-    return Auditor([column_variable(name) for name in columns], like, optional=True), {}
+    variables, left_out = suggested(first)
+    return Auditor(variables, like), left_out
 
 
 def _with_trust(error: UnskewError, target: Target) -> UnskewError:

@@ -10,6 +10,7 @@ import datetime
 import re
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -178,7 +179,10 @@ def parse_measure(text: str) -> tuple[Measure, str]:
             raise UnskewError(f"{text!r} names no label; write it as has(tags, python)")
         return has(label), path
     if name not in MEASURES:
-        raise unknown("measure", name, [*MEASURES, HAS])
+        known = [*MEASURES, HAS]
+        near = get_close_matches(name, known, n=1, cutoff=0.7)
+        hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(known)}"
+        raise UnskewError(f"unknown measure {name!r}; {hint}")
     if not inside:
         raise UnskewError(f"{text!r} names nothing to measure; write it as {name}(prompt)")
     return MEASURES[name], inside

@@ -57,7 +57,9 @@ def reach(column: pa.Array, path: Path, start: int) -> Reached | None:
                 return None
             here = _item(here, key)
         elif pa.types.is_struct(kind):
-            after = next((o for o in path.names[here.step] if kind.get_field_index(o[0]) >= 0), None)
+            after = next(
+                (o for o in path.names[here.step] if kind.get_field_index(o[0]) >= 0), None
+            )
             if after is None:
                 return None
             here = _field(here, kind.get_field_index(after[0]), after[1])

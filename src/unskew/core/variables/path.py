@@ -78,6 +78,15 @@ def parse_path(text: str) -> Path:
     raise UnskewError(f"path {text!r} cannot be read from {text[end:]!r} on; {_EXAMPLES}")
 
 
+def is_inside(text: str, name: str | None = None) -> bool:
+    """Return whether a text is written like a path into a column: the named one, or any."""
+    try:
+        path = parse_path(text)
+    except UnskewError:
+        return False
+    return any(steps < len(path.keys) and name in (None, start) for start, steps in path.names[0])
+
+
 def whole_name(text: str) -> Path:
     """Return the path of one step whose name is the whole text."""
     return Path(text, (text,), (len(text),))
