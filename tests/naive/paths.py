@@ -2,10 +2,11 @@
 
 import datetime
 import json
+import math
 
 
 def value(row, name):
-    """Return what a name means in a row, a dict whose keys hold no dots, brackets or parentheses."""
+    """Return what a name means in a row whose keys hold no dots, brackets or parentheses."""
     if name.endswith(")"):
         measure, inside = name[:-1].split("(", 1)
         path, _, label = inside.partition(", ")
@@ -25,7 +26,7 @@ def value(row, name):
             here = item(here, int(step[1:]))
         else:
             here = here.get(step) if isinstance(here, dict) else None
-    return None if here != here else here
+    return None if isinstance(here, float) and math.isnan(here) else here
 
 
 def item(items, index):

@@ -25,6 +25,7 @@ from unskew.core.batch import EXAMPLE, Batch, Column, readable
 from unskew.core.errors import UnskewError
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.measures import date_of, measured, parse_measure, turns
+from unskew.core.variables.packed import is_missing, python_rows
 from unskew.core.variables.path import is_list, json_inside
 from unskew.core.variables.variable import SalientVariable
 
@@ -87,8 +88,6 @@ def _first_values(column: Column) -> list[Any]:
         size = max(1, column.nbytes // max(1, len(column)))
         values: list[Any] = readable(column[: _look(size)]).tolist()
         return values
-    from unskew.core.variables.arrow_measures import python_rows
-
     head = column[:LOOK]
     return python_rows(head[: _look(head.nbytes // max(1, len(head)))])
 
@@ -101,8 +100,8 @@ def _names(
     path: str, values: Sequence[Any], depth: int, left_out: dict[str, str]
 ) -> Iterator[tuple[int, str]]:
     """Yield the names of the variables that measure the values of a path, each with its depth."""
-    there = _main_kind([v for v in values if v is not None and v == v])
-    opened = [json_inside(value) if isinstance(value, str) else value for value in there]
+    there = _main_kind([value for value in values if not is_missing(value)])
+    opened: list[Any] = [json_inside(value) if isinstance(value, str) else value for value in there]
     opened = [inside for inside, value in zip(opened, there, strict=True) if value != ""]
     if opened and all(isinstance(value, Mapping) for value in opened):
         yield from _names_inside(path, opened, depth, left_out)

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.arrays import Flags, Ints
-from unskew.core.batch import readable
 from unskew.core.variables.measures import HAS, ROLES, TEXTS, VALUE, Measure, measured
 from unskew.core.variables.nested import Spans, is_list_type, is_text_type, present, usual
-from unskew.core.variables.packed import Packed, pack, packed, spread
+from unskew.core.variables.packed import Packed, pack, packed, python_rows, spread
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,27 +34,14 @@ def measure_column(column: pa.Array, measure: Measure) -> Packed | None:
     if pa.types.is_null(kind):
         return packed(column)
     if measure is VALUE:
-        return None if is_nested(kind) else packed(column)
+        return None if pa.types.is_nested(kind) else packed(column)
     if is_text_type(kind) and measure.name not in _OF_TEXT:
         return _of_distinct(column, measure)
     function = _FUNCTIONS.get(measure.name)
     result = function(column, measure.label) if function is not None else None
     if result is None:
-        return None if not is_nested(kind) else _of_rows(column, measure)
+        return _of_rows(column, measure) if pa.types.is_nested(kind) else None
     return packed(result)
-
-
-def python_rows(column: pa.Array) -> list[Any]:
-    """Return the rows of a column as Python values. A map is a dict; a time is a text."""
-    rows: list[Any] = readable(column).to_pylist(maps_as_pydicts="lossy")
-    return rows
-
-
-def is_nested(kind: pa.DataType) -> bool:
-    """Return whether the values of a type hold other values."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_nested(kind))
 
 
 def _of_distinct(column: pa.Array, measure: Measure) -> Packed | None:
@@ -100,7 +86,9 @@ def _words_of_text(column: pa.Array) -> pa.Array:
 
 
 def _totals(column: pa.Array, of_text: Callable[[pa.Array], pa.Array]) -> pa.Array | None:
-    if not (is_text_type(column.type) or is_nested(column.type)):
+    import pyarrow as pa
+
+    if not (is_text_type(column.type) or pa.types.is_nested(column.type)):
         return None
     totals, known = _total(column, of_text)
     if not known.any() and column.null_count < len(column):
@@ -177,7 +165,7 @@ def _messages(column: pa.Array) -> tuple[Spans, list[pa.Array], Flags] | None:
     return spans, children, spans.there & fine
 
 
-def _turns(column: pa.Array, _: str) -> pa.Array | None:
+def _turns(column: pa.Array, _label: str) -> pa.Array | None:
     messages = _messages(column)
     if messages is None:
         return None

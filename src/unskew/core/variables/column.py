@@ -22,7 +22,7 @@ from unskew.core.variables.measures import (
     parse_measure,
     wrong_kind,
 )
-from unskew.core.variables.packed import Packed, pack, spread
+from unskew.core.variables.packed import Packed, pack, python_rows, spread
 from unskew.core.variables.path import ABSENT, Path, follow, no_such_path, parse_path, whole_name
 from unskew.core.variables.variable import SalientVariable, Values
 
@@ -95,7 +95,7 @@ class _Reader:
         return measure, whole_name(path) if is_there(path) else parse_path(path)
 
     def _of_arrow(self, column: pa.Array, measure: Measure, path: Path, start: int) -> Packed:
-        from unskew.core.variables.arrow_measures import measure_column, python_rows
+        from unskew.core.variables.arrow_measures import measure_column
         from unskew.core.variables.nested import is_text_type, reach
 
         def lost() -> UnskewError:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from unskew.core.errors import UnskewError, brief, unknown
+from unskew.core.errors import UnskewError, brief
 from unskew.core.variables.path import is_list, json_inside
 
 # Keys of the messages and parts of a chat. The first that has a value counts.
@@ -174,7 +174,7 @@ def parse_measure(text: str) -> tuple[Measure, str]:
         return VALUE, text
     name, inside = call[1], call[2].strip()
     if name == HAS:
-        path, comma, label = (part.strip() for part in inside.partition(","))
+        path, label = (part.strip() for part in inside.partition(",")[::2])
         if not (path and label):
             raise UnskewError(f"{text!r} names no label; write it as has(tags, python)")
         return has(label), path

@@ -57,19 +57,17 @@ def reach(column: pa.Array, path: Path, start: int) -> Reached | None:
                 return None
             here = _item(here, key)
         elif pa.types.is_struct(kind):
-            after = next(
-                (o for o in path.names[here.step] if kind.get_field_index(o[0]) >= 0), None
-            )
-            if after is None:
+            fields = [(kind.get_field_index(name), after) for name, after in path.names[here.step]]
+            fields = [(field, after) for field, after in fields if field >= 0]
+            if not fields:
                 return None
-            here = _field(here, kind.get_field_index(after[0]), after[1])
+            here = _field(here, *fields[0])
         elif pa.types.is_map(kind):
             entries = [(_entry(here, name), after) for name, after in path.names[here.step]]
-            there = [(rows, after) for rows, after in entries if (rows >= 0).any()]
-            if not there:
+            entries = [(rows, after) for rows, after in entries if (rows >= 0).any()]
+            if not entries:
                 return None
-            rows, after = there[0]
-            here = Reached(usual(here.column.items), rows, after)
+            here = Reached(usual(here.column.items), *entries[0])
         else:
             return None
     return here

@@ -39,9 +39,15 @@ def packed(column: pa.Array) -> Packed:
     try:
         encoded = column.dictionary_encode(null_encoding="encode")
     except pa.ArrowNotImplementedError:  # a rare type
-        return as_values(readable(column).to_pylist())
-    distinct = readable(encoded.dictionary).to_pylist()
-    return coded(_without_nan(distinct), encoded.indices.to_numpy())
+        return pack(python_rows(column))
+    return coded(_without_nan(python_rows(encoded.dictionary)), encoded.indices.to_numpy())
+
+
+def python_rows(column: pa.Array) -> list[Any]:
+    """Return the rows of an Arrow column as Python values. A map is a dict; a time is a text."""
+    rows: Any = readable(column)
+    values: list[Any] = rows.to_pylist(maps_as_pydicts="lossy")
+    return values
 
 
 def pack(values: Sequence[Any]) -> NDArray[Any]:
@@ -75,8 +81,9 @@ def coded(values: Sequence[Hashable], codes: NDArray[Any]) -> Coded:
 
 
 def _without_nan(values: Sequence[Any]) -> list[Any]:
-    return [None if _is_nan(value) else value for value in values]
+    return [None if is_missing(value) else value for value in values]
 
 
-def _is_nan(value: object) -> bool:
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
+def is_missing(value: object) -> bool:
+    """Return whether a value stands for one that is not there: None or nan."""
+    return value is None or (isinstance(value, (float, np.floating)) and bool(np.isnan(value)))

@@ -164,7 +164,7 @@ def no_such_path(rows: Sequence[Any], path: Path, start: int = 0) -> UnskewError
 def _nothing_inside(values: Sequence[Any], before: str, path: Path) -> UnskewError:
     """Return the error for values that do not have the next step of a path."""
     name = repr(path.text)
-    inside = [json_inside(v) if isinstance(v, str) else v for v in values]
+    inside: list[Any] = [json_inside(v) if isinstance(v, str) else v for v in values]
     dicts = [value for value in inside if isinstance(value, Mapping)]
     lists = [value for value in inside if is_list(value)]
     if dicts:
