@@ -101,8 +101,8 @@ def _names(
 ) -> Iterator[tuple[int, str]]:
     """Yield the names of the variables that measure the values of a path, each with its depth."""
     there = _main_kind([value for value in values if not is_missing(value)])
-    opened: list[Any] = [json_inside(value) if isinstance(value, str) else value for value in there]
-    opened = [inside for inside, value in zip(opened, there, strict=True) if value != ""]
+    filled = [value for value in there if not isinstance(value, str) or value]
+    opened: list[Any] = [json_inside(v) if isinstance(v, str) else v for v in filled]
     if opened and all(isinstance(value, Mapping) for value in opened):
         yield from _names_inside(path, opened, depth, left_out)
         return
@@ -111,7 +111,7 @@ def _names(
         names += [f"characters({path})"] * isinstance(there[0], str)
     elif there and all(isinstance(value, bytes) for value in there):
         names = [path] if _are_values(there) else [f"count({path})"]
-    elif opened and all(date_of(value) is not None for value in there if value != ""):
+    elif filled and all(date_of(value) is not None for value in filled):
         names = _of_dates(path, there)
     else:
         names = [path] if _are_values(there) else _of_texts(path, there)
@@ -122,9 +122,9 @@ def _names(
 def _names_inside(
     path: str, dicts: Sequence[Mapping[Any, Any]], depth: int, left_out: dict[str, str]
 ) -> Iterator[tuple[int, str]]:
-    keys = list(dict.fromkeys(str(key) for row in dicts for key in row))
+    keys = list(dict.fromkeys(key for row in dicts for key in row if isinstance(key, str)))
     if not keys:
-        left_out[path] = "its dicts are empty"
+        left_out[path] = "its dicts have no names"
     elif len(keys) > MOST_KEYS:
         left_out[path] = f"its dicts have {len(keys):,} different keys; name one: {path}.{keys[0]}"
     elif depth == DEEPEST:
@@ -149,11 +149,11 @@ def _holder(value: object) -> str:
 
 
 def _are_values(values: Sequence[Any]) -> bool:
-    """Return whether values are counted themselves: few texts that are short, or no texts."""
+    """Return whether values are counted themselves: texts and tuples are short and repeat."""
     if any(type(value).__hash__ is None for value in values):
         return False
-    texts = [value for value in values if isinstance(value, (str, bytes))]
-    return not texts or (max(map(len, texts)) <= LONG and _repeat(values))
+    long = [value for value in values if isinstance(value, (str, bytes, tuple))]
+    return not long or (max(map(len, long)) <= LONG and _repeat(long))
 
 
 def _repeat(values: Sequence[Any]) -> bool:
@@ -188,5 +188,5 @@ def _labels(lists: Sequence[Any]) -> list[str]:
         return []
     counts = Counter(items)
     short = all(0 < len(item) <= LONG_LABEL and item == item.strip() for item in counts)
-    few = len(counts) <= FEW and 2 * len(counts) <= len(items)
+    few = 1 < len(counts) <= FEW and 2 * len(counts) <= len(items)
     return [label for label, _ in counts.most_common()] if short and few else []
