@@ -202,6 +202,27 @@ def row(rng: np.random.Generator, depth: int = 1) -> dict[str, Any]:
     return made
 
 
+@given(
+    st.lists(
+        st.none()
+        | st.text(st.sampled_from("ab é名😀\x1c\x1f\x85\xa0\u1680\u2003\u2028\u3000\u200b"))
+    )
+)
+def test_characters_and_words_are_pythons(texts: list[str | None]) -> None:
+    for kind in (pa.string(), pa.large_string()):
+        batch = Batch({"t": pa.array([*texts, "x", None], kind)[: len(texts)]})
+        for name, of in {"characters(t)": len, "words(t)": lambda text: len(text.split())}.items():
+            expected = [None if text is None else of(text) for text in texts]
+            assert column_variable(name).measure(batch).tolist() == expected
+
+
+def test_every_space_of_python_divides_words() -> None:
+    texts = [f"a{chr(code)}b" for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    batch = Batch.from_arrow(pa.table({"t": texts}))
+    expected = [len(text.split()) for text in texts]
+    assert column_variable("words(t)").measure(batch).tolist() == expected
+
+
 LAYOUTS = {
     "dictionary": pa.array(["b", "a", None, "b"]).dictionary_encode(),
     "view": pa.array(["b", "a", None, "b"], pa.string_view()),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.arrays import Flags, Ints
+from unskew.core.variables.arrow_texts import text_lengths, text_words
 from unskew.core.variables.measures import HAS, ROLES, TEXTS, VALUE, Measure, measured
 from unskew.core.variables.nested import Spans, is_list_type, is_text_type, present, usual
 from unskew.core.variables.packed import Packed, pack, packed, python_rows, spread
@@ -68,24 +69,14 @@ def _with_nulls(values: NDArray[Any], there: Flags) -> pa.Array:
 
 
 def _characters(column: pa.Array, _: str) -> pa.Array | None:
-    import pyarrow.compute as pc
-
-    return _totals(column, pc.utf8_length)
+    return _totals(column, text_lengths)
 
 
 def _words(column: pa.Array, _: str) -> pa.Array | None:
-    return _totals(column, _words_of_text)
+    return _totals(column, text_words)
 
 
-def _words_of_text(column: pa.Array) -> pa.Array:
-    import pyarrow.compute as pc
-
-    trimmed = pc.utf8_trim_whitespace(column)
-    pieces = pc.list_value_length(pc.utf8_split_whitespace(trimmed))
-    return pc.if_else(pc.equal(pc.binary_length(trimmed), 0), 0, pieces)
-
-
-def _totals(column: pa.Array, of_text: Callable[[pa.Array], pa.Array]) -> pa.Array | None:
+def _totals(column: pa.Array, of_text: Callable[[pa.Array], Ints]) -> pa.Array | None:
     import pyarrow as pa
 
     if not (is_text_type(column.type) or pa.types.is_nested(column.type)):
@@ -96,7 +87,7 @@ def _totals(column: pa.Array, of_text: Callable[[pa.Array], pa.Array]) -> pa.Arr
     return _with_nulls(totals, known)
 
 
-def _total(column: pa.Array, of_text: Callable[[pa.Array], pa.Array]) -> tuple[Ints, Flags]:
+def _total(column: pa.Array, of_text: Callable[[pa.Array], Ints]) -> tuple[Ints, Flags]:
     """Return the sum over all texts in each row, and which rows can hold a text."""
     import pyarrow as pa
 
@@ -105,8 +96,7 @@ def _total(column: pa.Array, of_text: Callable[[pa.Array], pa.Array]) -> tuple[I
     if pa.types.is_dictionary(kind):
         return _total(usual(column.dictionary_decode()), of_text)
     if is_text_type(kind):
-        lengths = of_text(column).fill_null(0).to_numpy(zero_copy_only=False)
-        return lengths.astype(np.int64, copy=False), there
+        return np.where(there, of_text(column), 0), there
     none = np.zeros(len(column), dtype=np.int64)
     if pa.types.is_struct(kind):
         left, totals, known = there, none, np.zeros(len(column), dtype=np.bool_)

@@ -67,7 +67,7 @@ def reach(column: pa.Array, path: Path, start: int) -> Reached | None:
             entries = [(rows, after) for rows, after in entries if (rows >= 0).any()]
             if not entries:
                 return None
-            here = Reached(usual(here.column.items), *entries[0])
+            here = Reached(usual(Spans.of(here.column).items), *entries[0])
         else:
             return None
     return here
@@ -119,9 +119,10 @@ def _entry(here: Reached, name: str) -> Ints:
 
     spans = Spans.of(here.column)
     places = np.full(len(here.column), -1)
-    if not is_text_type(here.column.keys.type):
+    keys = here.column.keys[spans.first :]
+    if not is_text_type(keys.type):
         return _at(places, here.rows)
-    same = np.flatnonzero(present(pc.equal(here.column.keys, name), true=True))
+    same = np.flatnonzero(present(pc.equal(keys, name), true=True))
     owners = spans.owner(same)
     places[owners[owners >= 0]] = same[owners >= 0]
     return _at(places, here.rows)
@@ -141,6 +142,7 @@ class Spans:
     starts: Ints
     ends: Ints  # a missing list ends where it starts
     there: Flags  # whether a row has a list
+    first: int  # items of the column before those of its first row
 
     @classmethod
     def of(cls, column: pa.Array) -> Spans:
@@ -148,14 +150,15 @@ class Spans:
         import pyarrow as pa
 
         kind, there = column.type, present(column)
+        items = column.items if _is_map(kind) else column.values
         if pa.types.is_fixed_size_list(kind):
-            starts = (np.arange(len(column), dtype=np.int64) + column.offset) * kind.list_size
-            ends = starts + kind.list_size
+            offsets = (np.arange(len(column) + 1) + column.offset) * kind.list_size
         else:
             offsets = column.offsets.to_numpy().astype(np.int64, copy=False)
-            starts, ends = offsets[:-1], offsets[1:]
-        items = column.items if _is_map(kind) else column.values
-        return cls(items, starts, np.where(there, ends, starts), there)
+        first = int(offsets[0]) if len(offsets) else 0  # of a slice, only its own items are read
+        last = int(offsets[-1]) if len(offsets) else 0
+        starts, ends = offsets[:-1] - first, offsets[1:] - first
+        return cls(items[first:last], starts, np.where(there, ends, starts), there, first)
 
     @property
     def lengths(self) -> Ints:

@@ -40,7 +40,10 @@ def packed(column: pa.Array) -> Packed:
         encoded = column.dictionary_encode(null_encoding="encode")
     except pa.ArrowNotImplementedError:  # a rare type
         return pack(python_rows(column))
-    return coded(_without_nan(python_rows(encoded.dictionary)), encoded.indices.to_numpy())
+    values, codes = _without_nan(python_rows(encoded.dictionary)), encoded.indices.to_numpy()
+    if len(set(values)) == len(values):  # Arrow has them in order of first appearance
+        return Coded(values, codes.astype(np.int64))
+    return coded(values, codes)  # nan and null, or both zeros
 
 
 def python_rows(column: pa.Array) -> list[Any]:
