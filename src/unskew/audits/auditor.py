@@ -16,6 +16,7 @@ from unskew.balance.histogram import Histogram
 from unskew.core.errors import RowError, UnskewError
 from unskew.core.rowhash import row_hashes
 from unskew.core.variables.combine import interval_labels
+from unskew.core.variables.variable import many_values
 
 if TYPE_CHECKING:
     from unskew.core.batch import Batch
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from unskew.core.recipe import Recipe
     from unskew.core.variables.variable import SalientVariable, Values
 
+MANY_VALUES = 200  # a column with more values in its first batch is not measured unasked
 SAMPLES = 3  # examples that a report shows
 
 
@@ -58,12 +60,19 @@ class Auditor:
         self,
         variables: Sequence[SalientVariable],
         like: Audit | None = None,
+        *,
+        optional: bool = False,
     ) -> None:
-        """Start with nothing measured. ``like`` is an audit with the bins to use."""
-        self._variables, self._like = tuple(variables), like
+        """Start with nothing measured.
+
+        ``like`` is an audit with the bins to use. If the variables are ``optional``, those that
+        no histogram can show are left out.
+        """
+        self._variables, self._like, self._optional = tuple(variables), like, optional
         self._columns: list[_Column] = []
         self._hashes: list[NDArray[np.uint64]] = []
         self._samples: list[Any] = []
+        self.left_out: dict[str, str] = {}  # variables that are not measured, and why
 
     @property
     def n(self) -> int:
@@ -89,8 +98,18 @@ class Auditor:
     def _begin(self, batch: Batch) -> None:
         """Measure the first batch, and choose bins by its values."""
         for variable in self._variables:
-            values = self._measure(variable, batch)
-            column = _Column(variable, self._edges(variable, values))
+            try:
+                values = self._measure(variable, batch)
+                edges = self._edges(variable, values)
+                if self._optional and not edges:
+                    _check_few_values(values)
+            except UnskewError as error:
+                if not self._optional:
+                    raise
+                reason = str(error).removeprefix(f"column {variable.name!r} ")
+                self.left_out[variable.name] = reason
+                continue
+            column = _Column(variable, edges)
             column.add(values)
             self._columns.append(column)
 
@@ -125,8 +144,18 @@ class Auditor:
             len(np.unique(hashes)),
             {column.variable.name: column.result() for column in self._columns},
             dict(dropped or {}),
-            dict(left_out or {}),
+            {**(left_out or {}), **self.left_out},
             tuple(self._samples),
             domain,
             recipe,
         )
+
+
+def _check_few_values(values: Values) -> None:
+    """Refuse values that no histogram can show."""
+    try:
+        distinct = len(set(values.tolist()))
+    except TypeError as error:  # a tuple that holds a list
+        raise UnskewError(str(error)) from error
+    if distinct > MANY_VALUES:
+        raise UnskewError(many_values(values.tolist()))
