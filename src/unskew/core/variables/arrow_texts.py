@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unskew.core.arrays import Bytes, Flags, Ints
 
@@ -50,8 +51,8 @@ def _bytes(column: pa.Array) -> tuple[Bytes, Ints]:
         return np.empty(0, np.uint8), np.zeros(1, np.int64)
     large = pa.types.is_large_string(column.type)
     _, offsets, data = column.buffers()
-    ends = np.frombuffer(offsets, np.int64 if large else np.int32)
-    ends = ends[column.offset : column.offset + len(column) + 1].astype(np.int64)
+    every: NDArray[Any] = np.frombuffer(offsets, np.int64 if large else np.int32)
+    ends: Ints = every[column.offset : column.offset + len(column) + 1].astype(np.int64)
     first, last = int(ends[0]), int(ends[-1])
     if data is None:
         return np.empty(0, np.uint8), ends
