@@ -54,9 +54,8 @@ def _bytes(column: pa.Array) -> tuple[Bytes, Ints]:
     every: NDArray[Any] = np.frombuffer(offsets, np.int64 if large else np.int32)
     ends: Ints = every[column.offset : column.offset + len(column) + 1].astype(np.int64)
     first, last = int(ends[0]), int(ends[-1])
-    if data is None:
-        return np.empty(0, np.uint8), ends
-    return np.frombuffer(data, np.uint8)[first:last], ends - first
+    flat: Bytes = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    return flat[first:last], ends - ends[0]
 
 
 def _are_space(data: Bytes) -> Flags:
