@@ -1,8 +1,7 @@
 """Makes variables of functions and of other variables.
 
 A plain function ``example -> value`` is a variable, and so is the name of a column, a path or a
-measure. ``over``, ``clip``, ``bins`` and
-``round_to`` make a new variable from a function or from another variable.
+measure. ``over``, ``clip``, ``bins`` and ``round_to`` make a new variable from another one.
 """
 
 from __future__ import annotations
