@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from unskew.audits.audit import Audit
@@ -12,8 +12,6 @@ from unskew.balance.codebook import MAX_VALUES
 from unskew.core.distinct import Distinct
 from unskew.core.errors import RowError, UnskewError
 from unskew.core.rowhash import row_hashes
-from unskew.core.variables.coded import as_coded
-from unskew.core.variables.variable import many_values
 
 if TYPE_CHECKING:
     from unskew.core.batch import Batch
@@ -22,8 +20,8 @@ if TYPE_CHECKING:
     from unskew.core.variables.variable import SalientVariable, Values
 
 MANY_VALUES = 200  # a column with more values in its first batch is not measured unasked
-MANY_ROWS = 1 << 20  # from here on, rows are hashed by compiled code
 SAMPLES = 3  # examples that a report shows
+MANY_ROWS = 1 << 20  # from here on, rows are hashed by compiled code
 
 
 class Auditor:
@@ -39,22 +37,19 @@ class Auditor:
         variables: Sequence[SalientVariable],
         like: Audit | None = None,
         *,
-        optional: Collection[str] = (),
         most_named: int = MAX_VALUES,
     ) -> None:
         """Start with nothing measured.
 
-        ``like`` is an audit with the bins to use. Variables with ``optional`` names are left out
-        if no histogram can show them. Of a variable with more than ``most_named`` values, the
+        ``like`` is an audit with the bins to use. Of a variable with more than ``most_named`` values, the
         first ones are listed, and the others are counted together.
         """
         self._most_named = most_named
-        self._variables, self._like, self._optional = tuple(variables), like, optional
+        self._variables, self._like = tuple(variables), like
         self._begun = False
         self._columns: list[ValueCounts] = []
         self._rows = Distinct()
         self._samples: list[Any] = []
-        self.left_out: dict[str, str] = {}  # variables that are not measured, and why
 
     @property
     def n(self) -> int:
@@ -79,10 +74,8 @@ class Auditor:
 
     def apart(self) -> Auditor:
         """Return an auditor of the same variables and bins that has measured nothing."""
-        other = Auditor(
-            self._variables, self._like, optional=self._optional, most_named=self._most_named
-        )
-        other._begun, other.left_out = self._begun, dict(self.left_out)
+        other = Auditor(self._variables, self._like, most_named=self._most_named)
+        other._begun = self._begun
         other._columns = [column.apart() for column in self._columns]
         return other
 
@@ -106,18 +99,8 @@ class Auditor:
         """Measure the first batch, and choose bins by its values."""
         self._begun = True
         for variable in self._variables:
-            optional = variable.name in self._optional
-            try:
-                values = self._measure(variable, batch)
-                edges = self._edges(variable, values)
-                if optional and not edges:
-                    _check_few_values(values)
-            except UnskewError as error:
-                if not optional:
-                    raise
-                reason = str(error).removeprefix(f"column {variable.name!r} ")
-                self.left_out[variable.name] = reason
-                continue
+            values = self._measure(variable, batch)
+            edges = self._edges(variable, values)
             column = ValueCounts(variable, edges, self._most_named)
             column.add(values)
             self._columns.append(column)
@@ -152,18 +135,8 @@ class Auditor:
             self._rows.count(),
             {column.variable.name: column.result() for column in self._columns},
             dict(dropped or {}),
-            {**(left_out or {}), **self.left_out},
+            dict(left_out or {}),
             tuple(self._samples),
             domain,
             recipe,
         )
-
-
-def _check_few_values(values: Values) -> None:
-    """Refuse values that no histogram can show."""
-    try:
-        distinct = len(as_coded(values).distinct)
-    except TypeError as error:  # a tuple that holds a list
-        raise UnskewError(str(error)) from error
-    if distinct > MANY_VALUES:
-        raise UnskewError(many_values(values.tolist()))

@@ -1,7 +1,7 @@
 """Makes variables of functions and of other variables.
 
-A plain function ``example -> value`` is a variable. ``over``, ``clip``, ``bins`` and
-``round_to`` make a new variable from a function or from another variable.
+A plain function ``example -> value`` is a variable, and so is the name of a column, a path or a
+measure. ``over``, ``clip``, ``bins`` and ``round_to`` make a new variable from another one.
 """
 
 from __future__ import annotations
@@ -22,17 +22,20 @@ from unskew.core.errors import RowError, UnskewError, brief, check_range
 from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.usercode import RAISED, own_code, place_of, raised
 from unskew.core.variables.coded import Coded, as_coded, combine
+from unskew.core.variables.column import column_variable
 from unskew.core.variables.values import as_values, check_values
 from unskew.core.variables.variable import By, SalientVariable, Values, Variable, check_support
 
 
 def as_variable(variable: Variable, name: str | None = None) -> SalientVariable:
-    """Take a variable as it is, or wrap a plain function ``example -> value``."""
+    """Take a variable as it is; wrap a plain function ``example -> value``, or read a name."""
     if isinstance(variable, SalientVariable):
         return replace(_own_errors(variable), name=name or variable.name)
+    if isinstance(variable, str):
+        return replace(column_variable(variable, known=False), name=name or variable)
     if not callable(variable):
         raise UnskewError(
-            f"variable {name or ''} is {variable!r}; pass a function example -> value"
+            f"variable {name or ''} is {variable!r}; pass a function example -> value, or a name"
         )
     label = name or str(getattr(variable, "__name__", type(variable).__name__))
     return SalientVariable(label, lambda batch: _measure_rows(label, variable, batch))
@@ -85,11 +88,11 @@ def _check_objects(values: list[Any], what: str) -> None:
 
 def as_variables(by: By) -> tuple[SalientVariable, ...]:
     """Read ``by=``: one variable, a mapping from names to variables, or a sequence of them."""
-    if isinstance(by, SalientVariable) or callable(by):
+    if isinstance(by, (SalientVariable, str)) or callable(by):
         variables = [as_variable(by)]
     elif isinstance(by, Mapping):
         variables = [as_variable(variable, name) for name, variable in by.items()]
-    elif isinstance(by, Sequence) and not isinstance(by, str):
+    elif isinstance(by, Sequence):
         variables = [as_variable(variable) for variable in by]
     else:
         raise UnskewError(f"by is {by!r}; pass a function, a variable, or a dict of them by name")

@@ -30,7 +30,7 @@ class SalientVariable:
     parts: tuple[SalientVariable, ...] = ()  # of several variables together; the values are tuples
 
 
-Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable]
+Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable] | str
 By: TypeAlias = Variable | Mapping[str, Variable] | Sequence[Variable]
 
 
