@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from unskew.core.recipe import Recipe
     from unskew.core.variables.variable import SalientVariable, Values
 
-MANY_VALUES = 200  # a column with more values in its first batch is not measured unasked
 SAMPLES = 3  # examples that a report shows
 MANY_ROWS = 1 << 20  # from here on, rows are hashed by compiled code
 
@@ -41,8 +40,8 @@ class Auditor:
     ) -> None:
         """Start with nothing measured.
 
-        ``like`` is an audit with the bins to use. Of a variable with more than ``most_named`` values, the
-        first ones are listed, and the others are counted together.
+        ``like`` is an audit with the bins to use. Of a variable with more than ``most_named``
+        values, the first ones are listed, and the others are counted together.
         """
         self._most_named = most_named
         self._variables, self._like = tuple(variables), like

@@ -13,7 +13,6 @@ import numpy as np
 from unskew.core.batch import EXAMPLE, Batch, readable
 from unskew.core.errors import RowError, UnskewError, brief, unknown
 from unskew.core.values.json_text import json_text
-from unskew.core.variables.coded import Coded
 from unskew.core.variables.measures import (
     HAS,
     VALUE,
@@ -24,7 +23,7 @@ from unskew.core.variables.measures import (
 )
 from unskew.core.variables.packed import Packed, pack, python_rows, spread
 from unskew.core.variables.path import ABSENT, Path, follow, no_such_path, parse_path, whole_name
-from unskew.core.variables.variable import SalientVariable, Values
+from unskew.core.variables.variable import SalientVariable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +37,7 @@ def column_variable(name: str, *, known: bool = True) -> SalientVariable:
     A row that does not have it counts as None. Unless the name is known to be right, the first
     batch must have a row that has it.
     """
-    return SalientVariable(name, _Reader(name, known).array, doc=about(name))
+    return SalientVariable(name, _Reader(name, known).values, doc=about(name))
 
 
 def about(name: str) -> str:
@@ -60,10 +59,6 @@ class _Reader:
     def __init__(self, name: str, known: bool) -> None:
         self.name, self.known = name, known
         self.checked = False  # whether the first batch was read
-
-    def array(self, batch: Batch) -> Values:
-        values = self.values(batch)
-        return pack(values.tolist()) if isinstance(values, Coded) else values
 
     def values(self, batch: Batch) -> Packed:
         """Return the value of each row."""
