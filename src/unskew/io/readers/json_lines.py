@@ -1,0 +1,315 @@
+"""JSONL files: Arrow reads the lines if it gives exactly what Python gives, else Python does.
+
+Python reads the first lines and so learns their types. Arrow reads the others with these types
+given, which it must not change. Where Arrow fails, or its values may differ, Python reads the block
+again: it gives the right values, or says which line is wrong.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unskew.core.batch import Batch
+from unskew.core.errors import RowError, UnskewError
+from unskew.io.iterables import ROWS
+from unskew.io.location import Place
+from unskew.io.readers.streams import open_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BOM = b"\xef\xbb\xbf"
+_FIRST_BYTES, _BYTES = 1 << 18, 1 << 23  # that are read at once: before, and after ROWS lines
+_EXACT = 2**53  # whole numbers up to here are themselves as floats too
+_PART = 1 << 20  # bytes of a block that one thread of Arrow reads
+_TRIES = 4  # blocks that Arrow may fail to read before only Python reads
+
+
+def read_json_lines(path: Place, n: int | None = None) -> Iterator[Batch]:
+    """Yield the rows of a JSONL file; ``n`` says how many are wanted."""
+    with open_bytes(path) as file:
+        parser = _Parser(path)
+        for block in _blocks(file, n):
+            for batch in parser.batches(block):
+                yield batch
+                if n is not None:
+                    n -= len(batch)
+            if n is not None and n <= 0:
+                return
+
+
+def rows_batch(rows: list[Any], path: Place, before: int = 0) -> Batch:
+    """Return a batch of rows; ``before`` says how many rows of the file were before them."""
+    try:
+        return Batch.of(rows)
+    except RowError as error:
+        raise error.at(f"{path} row {before + error.row + 1}") from error
+
+
+def typed_batch(rows: list[Any]) -> Batch | None:
+    """Return rows as Arrow columns; None if these would change a value."""
+    import pyarrow as pa
+
+    schema = learned(rows)
+    if schema is None:
+        return None
+    table = pa.Table.from_pylist(rows, schema=schema)
+    return Batch.from_arrow(table) if _keeps_numbers(table) else None
+
+
+def _blocks(file: Any, n: int | None) -> Iterator[bytes]:
+    """Yield the bytes in blocks of whole lines; the first has the lines of one batch or more."""
+    size, wanted = _FIRST_BYTES, ROWS if n is None else min(n, ROWS)
+    pieces: list[bytes] = []
+    lines = 0
+    while data := file.read(size):
+        pieces.append(data)
+        lines += data.count(b"\n")
+        if lines <= wanted:
+            continue
+        block = b"".join(pieces)
+        end = _end_of_lines(block, wanted) if size == _FIRST_BYTES else block.rfind(b"\n") + 1
+        yield block[:end]
+        pieces, lines, wanted, size = [block[end:]], 0, 0, _BYTES
+    rest = b"".join(pieces)
+    if rest:
+        yield rest
+
+
+def _end_of_lines(block: bytes, lines: int) -> int:
+    """Return where a number of lines end."""
+    end = 0
+    for _ in range(lines):
+        end = block.index(b"\n", end) + 1
+    return end
+
+
+class _Parser:
+    """Turns blocks of lines into batches. It knows the types, and how many lines were before."""
+
+    def __init__(self, path: Place) -> None:
+        self._path = path
+        self._schema: pa.Schema | None = None
+        self._tries = _TRIES
+        self._lines = self._rows = 0
+
+    def batches(self, block: bytes) -> Iterator[Batch]:
+        """Yield the rows of a block."""
+        if not self._lines:
+            block = block.removeprefix(_BOM)
+        table = arrow_rows(block, self._schema) if self._schema is not None else None
+        if table is not None:
+            self._lines += block.count(b"\n")
+        else:
+            rows = self._python_rows(block)
+            plain = rows_batch(rows, self._path, self._rows)
+            table = self._learn(block, rows)
+            if table is None:
+                self._rows += len(rows)
+                yield from (plain.slice(i, ROWS) for i in range(0, len(rows), ROWS))
+                return
+        self._rows += table.num_rows
+        if table.num_rows:
+            yield Batch.from_arrow(table)
+
+    def _learn(self, block: bytes, rows: list[Any]) -> pa.Table | None:
+        """Learn the types of rows, and read them with Arrow; None if Arrow would change them."""
+        if not self._tries or not rows:
+            return None
+        schema = learned(rows, self._schema)
+        table = None if schema is None else arrow_rows(block, schema)
+        if table is None:
+            self._tries = self._tries - 1 if self._schema is not None else 0
+        else:
+            self._schema = schema
+        return table
+
+    def _python_rows(self, block: bytes) -> list[Any]:
+        rows, path = [], self._path
+        try:
+            text = block.decode()
+        except UnicodeDecodeError as error:
+            line = self._lines + block[: error.start].count(b"\n") + 1
+            raise UnskewError(
+                f"{path} line {line} is no UTF-8 text ({error.reason}); convert the file to UTF-8"
+            ) from error
+        try:
+            for line in io.StringIO(text, newline=None):
+                self._lines += 1
+                if line.strip():
+                    rows.append(json.loads(line))
+        except (ValueError, RecursionError) as error:
+            raise UnskewError(
+                f"{path} line {self._lines} is no JSON ({error}); it may be truncated: "
+                "mend that line"
+            ) from error
+        return rows
+
+
+def learned(rows: list[Any], known: pa.Schema | None = None) -> pa.Schema | None:
+    """Return the types of rows, and of the rows before; None if Arrow has no types for them."""
+    import pyarrow as pa
+
+    if not all(type(row) is dict for row in rows) or not _have_same_keys(rows):
+        return None
+    try:
+        kind = pa.array(rows).type
+        if not _has_exact_names(kind):
+            return None
+        schema = pa.schema(list(_in_order(kind, rows)))
+        if known is None:
+            return schema
+        return pa.unify_schemas([known, schema], promote_options="permissive")
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return None
+
+
+def _have_same_keys(values: list[Any]) -> bool:
+    """Whether all dicts at one place have the same keys: a column would give a row all of them."""
+    dicts = [value for value in values if type(value) is dict]
+    if dicts:
+        keys = dicts[0].keys()
+        if any(value.keys() != keys for value in dicts):
+            return False
+        if not all(_have_same_keys([value[key] for value in dicts]) for key in keys):
+            return False
+    lists = [value for value in values if type(value) is list]
+    return not lists or _have_same_keys(list(chain.from_iterable(lists)))
+
+
+def _in_order(kind: pa.DataType, values: list[Any]) -> pa.DataType:
+    """Return a type whose fields are in the order of the keys; Arrow sorts them."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(kind):
+        dicts = [value for value in values if value is not None]
+        return pa.struct(
+            [(key, _in_order(kind.field(key).type, [d[key] for d in dicts])) for key in dicts[0]]
+        )
+    if pa.types.is_list(kind):
+        items = chain.from_iterable(value for value in values if value is not None)
+        return pa.list_(_in_order(kind.value_type, list(items)))
+    return kind
+
+
+def _has_exact_names(kind: pa.DataType) -> bool:
+    """Whether every struct has fields, and none has a name that is written in several ways."""
+    import pyarrow as pa
+
+    fields = [kind.field(i) for i in range(kind.num_fields)]
+    if pa.types.is_struct(kind):
+        if not fields or any(set('"\\') & set(field.name) for field in fields):
+            return False
+    return all(_has_exact_names(field.type) for field in fields)
+
+
+def arrow_rows(block: bytes, schema: pa.Schema) -> pa.Table | None:
+    """Return the rows of a block by Arrow; None unless they are surely what Python reads.
+
+    The types are given. So Arrow fails at a value of another type, at a key without a type, and at
+    a key that comes twice. The rest is checked here.
+    """
+    import pyarrow as pa
+    from pyarrow import json as arrow_json
+
+    lines, longest = _lines_of_objects(block)
+    if not lines:
+        return None
+    try:
+        table = arrow_json.read_json(
+            pa.BufferReader(block),
+            arrow_json.ReadOptions(block_size=min(max(longest + 2, _PART), 2**31 - 1)),
+            arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error"),
+        )
+        if table.num_rows != lines:  # two objects in one line
+            return None
+        table.validate(full=True)  # the texts may not be UTF-8
+    except pa.ArrowException:
+        return None
+    return table if _keeps_numbers(table) and _has_all_keys(table, block) else None
+
+
+def _lines_of_objects(block: bytes) -> tuple[int, int]:
+    """Return the number of lines and the longest if each begins with { and ends with }; else 0.
+
+    Arrow also reads objects of several lines, and it crashes at a line ``null``.
+    """
+    data = np.frombuffer(block.rstrip(b"\r\n"), np.uint8)
+    if not len(data):
+        return 0, 0
+    breaks = np.flatnonzero(data == ord("\n"))
+    first, last = np.append(0, breaks + 1), np.append(breaks - 1, len(data) - 1)
+    if ord("\r") in data:
+        returns = data[last] == ord("\r")
+        if np.count_nonzero(returns) != np.count_nonzero(data == ord("\r")):
+            return 0, 0  # it also ends a line where no line feed follows
+        last = last - returns
+    whole = (data[first] == ord("{")) & (data[last] == ord("}"))
+    return (len(first), int((last - first).max()) + 2) if whole.all() else (0, 0)
+
+
+def _keeps_numbers(table: pa.Table) -> bool:
+    """Whether no float may have been a whole number that floats do not have."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def keeps(column: pa.Array) -> bool:
+        if pa.types.is_floating(column.type):
+            return pc.all(pc.less(pc.abs(column), _EXACT)).as_py() is not False
+        if pa.types.is_struct(column.type) or pa.types.is_list(column.type):
+            inner = column.flatten()
+            return all(map(keeps, inner if isinstance(inner, list) else [inner]))
+        return True
+
+    return all(keeps(chunk) for column in table.columns for chunk in column.chunks)
+
+
+def _has_all_keys(table: pa.Table, block: bytes) -> bool:
+    """Whether every null is written as one: Arrow also gives null for a key that is not there.
+
+    A key between quotes, with a colon after it, is in no text: a quote in a text is escaped. So
+    they are counted, and compared with the objects that should have the key.
+    """
+    expected: Counter[str] = Counter()
+    with_gaps: set[str] = set()
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        for chunk in column.chunks:
+            _count_keys(chunk, name, chunk.null_count, len(chunk), expected, with_gaps)
+    return all(_written(name, block) == expected[name] for name in with_gaps)
+
+
+def _count_keys(
+    column: pa.Array,
+    name: str,
+    gaps: int,
+    objects: int,
+    expected: Counter[str],
+    with_gaps: set[str],
+) -> None:
+    """Count how many ``objects`` should have each key, and note the keys that may be lacking."""
+    import pyarrow as pa
+
+    expected[name] += objects
+    if gaps:
+        with_gaps.add(name)
+    while pa.types.is_list(column.type):
+        column = column.flatten()
+    if not pa.types.is_struct(column.type):
+        return
+    absent = column.null_count
+    for field, inner in zip(column.type, column.flatten(), strict=True):
+        gaps_inside = inner.null_count - absent
+        _count_keys(inner, field.name, gaps_inside, len(column) - absent, expected, with_gaps)
+
+
+def _written(name: str, block: bytes) -> int:
+    """Return how often a key is written."""
+    spellings = {json.dumps(name, ensure_ascii=ascii_only) for ascii_only in (True, False)}
+    return sum(block.count(f"{spelling}:".encode()) for spelling in spellings)
