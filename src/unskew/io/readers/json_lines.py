@@ -72,12 +72,12 @@ def _blocks(file: Any, n: int | None) -> Iterator[bytes]:
     while data := file.read(size):
         pieces.append(data)
         lines += data.count(b"\n")
-        if lines <= wanted:
+        if lines < wanted:
             continue
         block = b"".join(pieces)
         end = _end_of_lines(block, wanted) if size == _FIRST_BYTES else block.rfind(b"\n") + 1
         yield block[:end]
-        pieces, lines, wanted, size = [block[end:]], 0, 0, _BYTES
+        pieces, lines, wanted, size = [block[end:]], 0, 1, _BYTES
     rest = b"".join(pieces)
     if rest:
         yield rest
