@@ -126,7 +126,9 @@ DATA = st.recursive(
 ROW = st.dictionaries(KEYS, DATA, min_size=1, max_size=3)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(first=ROW, others=st.lists(ROW | DATA, max_size=3), ascii_only=st.booleans(), data=st.data())
 def test_random_rows_are_what_python_reads(tmp_path, first, others, ascii_only, data):
     """The first row is repeated until Arrow reads; then come others, or it with one other value."""
@@ -145,7 +147,7 @@ def test_arrow_reads_what_people_have(tmp_path):
     rows = [
         {
             "id": i,
-            "messages": [{"role": "user", "content": f"what is {i}?\n\"b\": null", "name": None}],
+            "messages": [{"role": "user", "content": f'what is {i}?\n"b": null', "name": None}],
             "meta": {"lang": "en" if i % 2 else None, "date": "2024-01-05", "score": i / 7},
             "tags": ["a", None][: i % 3],
         }
@@ -179,7 +181,12 @@ def test_a_key_that_a_row_lacks_is_no_null():
     assert arrow_rows(b'{"b": null, "c": {"d": null}}\n', schema).to_pylist() == [
         {"b": None, "c": {"d": None}}
     ]
-    for lacking in (b'{"c": {"d": "x"}}', b'{"b": 1}', b'{"b": 1, "c": {}}', b'{"b": 1, "d": null}'):
+    for lacking in (
+        b'{"c": {"d": "x"}}',
+        b'{"b": 1}',
+        b'{"b": 1, "c": {}}',
+        b'{"b": 1, "d": null}',
+    ):
         assert arrow_rows(b'{"b": 1, "c": {"d": "x"}}\n' + lacking, schema) is None
 
 

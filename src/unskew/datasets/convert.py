@@ -16,7 +16,7 @@ from unskew.datasets.target import Target, open_target
 from unskew.io.dataset import Dataset
 from unskew.io.files import check_writable, write_by
 from unskew.io.object_store import is_address
-from unskew.io.reading import FILES, alike
+from unskew.io.reading import alike
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from unskew.core.batch import Batch
 
 
+FILES = (".parquet", ".jsonl")  # that are written
 _DAYS = (-12_687_428, 11_248_738)  # since 1970 of the years -32767 to 32767, which Arrow prints
 _UNITS = {"day": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 

@@ -15,6 +15,7 @@ from unskew.core.tally import Tally
 from unskew.core.values.json_text import parse_json
 from unskew.io.location import Place, inside, parquet_file, place, plain_errors, sha256
 from unskew.io.object_store import store_errors
+from unskew.io.tables import TABLE_ROWS, Columns, check_names, table_batches, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,10 +86,10 @@ class Dataset:
                     f"{part} is not what its checksum says; run its generate command again"
                 )
 
-    def batches(self) -> Iterator[Batch]:
-        """Yield the examples, part after part."""
+    def batches(self, columns: Columns = None) -> Iterator[Batch]:
+        """Yield the examples, part after part; ``columns`` are the only ones that will be used."""
         for part in self.parts:
-            yield from read_parquet(part)
+            yield from read_parquet(part, columns=columns)
 
 
 def recipe_of(folder: str | Place, trust: Trust = False) -> Recipe:
@@ -104,16 +105,18 @@ def recipe_of(folder: str | Place, trust: Trust = False) -> Recipe:
     return Recipe.read(path / RECIPE, trust)
 
 
-def read_parquet(path: Place, rows: int = 1 << 16) -> Iterator[Batch]:
+def read_parquet(path: Place, rows: int = TABLE_ROWS, columns: Columns = None) -> Iterator[Batch]:
     """Yield a Parquet file batch by batch."""
     import pyarrow as pa
 
     try:
         with store_errors(path):
-            for batch in parquet_file(path).iter_batches(batch_size=rows):
-                if batch.num_rows:
-                    batch.validate(full=True)
-                    yield Batch.from_arrow(batch)
+            file = parquet_file(path)
+            names = file.schema_arrow.names
+            check_names(names, str(path))
+            chosen = None if columns is None else wanted(names, columns)
+            read = file.iter_batches(batch_size=rows, columns=chosen)
+            yield from table_batches(read, str(path), columns, check=True)
     except PermissionError:
         raise UnskewError(f"{path}: Permission denied; check its permissions") from None
     except (OSError, KeyError, ValueError, pa.ArrowNotImplementedError) as error:
