@@ -116,7 +116,7 @@ def read_parquet(path: Place, rows: int = TABLE_ROWS, columns: Columns = None) -
             check_names(names, str(path))
             chosen = None if columns is None else wanted(names, columns)
             read = file.iter_batches(batch_size=rows, columns=chosen)
-            yield from table_batches(read, str(path), columns, check=True)
+            yield from table_batches(read, str(path), columns, rows=rows, check=True)
     except PermissionError:
         raise UnskewError(f"{path}: Permission denied; check its permissions") from None
     except (OSError, KeyError, ValueError, pa.ArrowNotImplementedError) as error:

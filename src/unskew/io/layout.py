@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path, PurePosixPath
 
 from unskew.core.errors import UnskewError
@@ -64,11 +64,8 @@ def data_files(path: Place) -> list[DataFile]:
         if path.is_dir():
             return saved_files(path) or _with_splits(_readable(path, path, files_below(path)), path)
         base, matches = _matches(path)
-        files = [
-            file
-            for match in matches
-            for file in (files_below(match) if match.is_dir() else [match])
-        ]
+        below = (files_below(match) if match.is_dir() else [match] for match in matches)
+        files = list(dict.fromkeys(chain.from_iterable(below)))  # a folder and a file of it match
     if not files:
         raise UnskewError(f"{path} matches no file; {_near(path, base)}")
     return _with_splits(_readable(path, base, files), base)

@@ -62,13 +62,13 @@ def read_file(
 
 
 def _batches(path: Place, n: int | None, columns: Columns) -> Iterator[Batch]:
-    kind = kind_of(path)
+    kind, rows = kind_of(path), TABLE_ROWS if n is None else min(n, TABLE_ROWS)
     if kind == ".parquet":
-        return read_parquet(path, TABLE_ROWS if n is None else min(n, TABLE_ROWS), columns)
+        return read_parquet(path, rows, columns)
+    if kind in (".arrow", ".feather"):
+        return read_arrow(path, rows, columns)
     if kind in (".csv", ".tsv"):
         return read_delimited(path, "," if kind == ".csv" else "\t", columns)
-    if kind in (".arrow", ".feather"):
-        return read_arrow(path, columns)
     return read_json(path, n) if kind == ".json" else read_json_lines(path, n)
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLE_ROWS = 1 << 16  # in a batch
+_MOST_BYTES = 1 << 26  # of small tables that are joined
 
 # The only top-level columns that will be used; None means all. A reader may give more.
 Columns: TypeAlias = Sequence[str] | None
@@ -39,20 +40,53 @@ def table_batches(
     where: str,
     columns: Columns = None,
     *,
+    rows: int = TABLE_ROWS,
     check: bool = False,
 ) -> Iterator[Batch]:
-    """Yield tables as batches of at most ``TABLE_ROWS`` rows; ``check`` data of strangers."""
+    """Yield tables as batches of ``rows`` rows; ``check`` data of strangers."""
+    for table in _of_size(_selected(tables, where, columns), rows):
+        if check:
+            table.validate(full=True)
+        batch = Batch.from_arrow(table)
+        yield Batch({name: plain_layout(column) for name, column in batch.columns.items()})
+
+
+def _selected(
+    tables: Iterable[pa.RecordBatch | pa.Table], where: str, columns: Columns
+) -> Iterator[pa.Table]:
+    """Yield the columns that are wanted."""
+    import pyarrow as pa
+
     for table in tables:
         names = list(table.schema.names)
         check_names(names, where)
         chosen = wanted(names, columns)
         part = table if chosen == names else table.select(chosen)
-        for start in range(0, part.num_rows, TABLE_ROWS):
-            rows = part.slice(start, TABLE_ROWS)
-            if check:
-                rows.validate(full=True)
-            batch = Batch.from_arrow(rows)
-            yield Batch({name: plain_layout(column) for name, column in batch.columns.items()})
+        yield part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
+
+
+def _of_size(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """Join small tables and cut large ones: the first batch decides how values are counted."""
+    import pyarrow as pa
+
+    joined: list[pa.Table] = []
+    size = 0  # in bytes
+    length = 0
+    for table in tables:
+        if length and not joined[0].schema.equals(table.schema):
+            yield pa.concat_tables(joined)
+            joined, size, length = [], 0, 0
+        joined.append(table)
+        size, length = size + table.nbytes, length + len(table)
+        if length < rows and size < _MOST_BYTES:
+            continue
+        whole = pa.concat_tables(joined)
+        cuts = range(0, max(length - rows + 1, 1), rows)
+        yield from (whole.slice(start, rows) for start in cuts)
+        rest = whole.slice(cuts[-1] + rows)
+        joined, size, length = [rest], rest.nbytes, len(rest)
+    if length:
+        yield pa.concat_tables(joined)
 
 
 def plain_layout(column: pa.Array) -> pa.Array:

@@ -1,4 +1,4 @@
-"""Arrow files: the file format, the stream format, and Feather. The content says which it is."""
+"""Arrow files: the file format, which is Feather too, or the stream format; the content says."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ from typing import TYPE_CHECKING, Any
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.io.location import ObjectPath, Place, plain_errors
-from unskew.io.tables import Columns, table_batches, wanted
+from unskew.io.tables import TABLE_ROWS, Columns, table_batches, wanted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_FILE, _FEATHER_1 = b"ARROW1", b"FEA1"  # how a file begins
+_FILE = b"ARROW1"  # how a file of the file format begins
 
 
-def read_arrow(path: Place, columns: Columns = None) -> Iterator[Batch]:
+def read_arrow(path: Place, rows: int = TABLE_ROWS, columns: Columns = None) -> Iterator[Batch]:
     """Yield the rows of an Arrow file."""
     import pyarrow as pa
 
-    try:
-        with plain_errors(path, reading=True), _opened(path) as source:
-            yield from table_batches(_tables(source, columns), str(path), columns, check=True)
-    except (pa.ArrowException, EOFError) as error:
-        reason = (str(error) or "it ends early").splitlines()[0]
-        raise UnskewError(
-            f"{path} cannot be read as Arrow ({reason}); it may be truncated: make it again"
-        ) from error
+    with plain_errors(path, reading=True), _opened(path) as source:
+        try:
+            tables = _tables(source, columns)
+            yield from table_batches(tables, str(path), columns, rows=rows, check=True)
+        except (OSError, EOFError, pa.ArrowException) as error:
+            if getattr(error, "errno", None):
+                raise
+            reason = (str(error) or "it ends early").splitlines()[0]
+            raise UnskewError(
+                f"{path} cannot be read as Arrow ({reason}); it may be truncated: make it again"
+            ) from error
 
 
 @contextmanager
@@ -43,14 +46,11 @@ def _opened(path: Place) -> Iterator[Any]:
         yield source
 
 
-def _tables(source: Any, columns: Columns) -> Iterator[pa.RecordBatch | pa.Table]:
-    from pyarrow import feather, ipc
+def _tables(source: Any, columns: Columns) -> Iterator[pa.RecordBatch]:
+    from pyarrow import ipc
 
     begin = source.read(len(_FILE))
     source.seek(0)
-    if begin.startswith(_FEATHER_1):
-        yield feather.read_table(source)
-        return
     if begin != _FILE:
         yield from ipc.open_stream(source)
         return

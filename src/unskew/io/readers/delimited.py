@@ -52,6 +52,7 @@ def read_delimited(path: Place, delimiter: str, columns: Columns = None) -> Iter
         begin = file.read(_BLOCK)
         if not begin.strip():
             return
+        begin = begin if b"\n" in begin else begin + b"\n"
         names, delimiter = _header(begin, delimiter, path)
         check_names(names, str(path))
         chosen = wanted(names, columns)
