@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,29 +39,33 @@ def same(value: object, other: object) -> bool:
         return value.keys() == other.keys() and all(same(value[k], other[k]) for k in value)
     if isinstance(value, list) and isinstance(other, list):
         return len(value) == len(other) and all(map(same, value, other))
-    if isinstance(value, float) and isinstance(other, (int, float)) and value != value:
-        return other != other
+    if isinstance(value, float) and math.isnan(value):
+        return isinstance(other, float) and math.isnan(other)
     kinds = {type(value), type(other)}
     return value == other and (len(kinds) == 1 or kinds == {int, float})
 
 
+def outcome(read: Callable[[], Iterable[Any]]) -> tuple[list[Any], str]:
+    """The rows, or the error."""
+    try:
+        return list(read()), ""
+    except UnskewError as error:
+        return [], str(error)
+
+
 def check(path: Path) -> int:
     """Compare the two readers; return how many batches Arrow read."""
-    try:
-        expected, error = python_rows(path), None
-    except UnskewError as caught:
-        expected, error = [], str(caught)
-    rows, by_arrow = [], 0
-    try:
+    by_arrow = 0
+
+    def rows() -> Iterator[Any]:
+        nonlocal by_arrow
         for batch in read_json_lines(path):
-            rows += batch.examples()
             by_arrow += not batch.is_plain
-    except UnskewError as caught:
-        assert str(caught) == error
-        return by_arrow
-    assert error is None
-    assert len(rows) == len(expected)
-    assert all(same(row, wanted) for row, wanted in zip(rows, expected, strict=True))
+            yield from batch.examples()
+
+    (expected, error), (made, refusal) = outcome(lambda: python_rows(path)), outcome(rows)
+    assert refusal == error
+    assert all(same(row, wanted) for row, wanted in zip(made, expected, strict=True))
     return by_arrow
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ import pytest
 
 import unskew
 from unskew.datasets.target import open_target
+from unskew.domains import FILE_COLUMNS, domain_names, domains_with_columns, load_domain
 
 ROWS = [
     {"n": 3, "word": "apple", "tag": "x"},
@@ -367,7 +370,11 @@ def test_batches_of_a_loader_are_taken_apart() -> None:
         return example[0].shape
 
     rows = data.TensorDataset(x, y)
-    for target in (rows, data.DataLoader(rows, batch_size=2), data.DataLoader(rows, batch_size=None)):
+    for target in (
+        rows,
+        data.DataLoader(rows, batch_size=2),
+        data.DataLoader(rows, batch_size=None),
+    ):
         audit = unskew.audit(target, by={"label": label, "shape": shape})
         assert audit.variables["label"].counts == {0: 1, 1: 2}
         assert audit.variables["shape"].counts == {(2,): 3}
@@ -443,7 +450,7 @@ def test_times_and_lists_of_pandas_and_polars() -> None:
     times = pandas().to_datetime(["2024-01-05", None])
     for made in (
         pandas().DataFrame({"t": times, "l": [["a"], []]}),
-        polars().DataFrame({"t": times.to_pydatetime().tolist()[:1] + [None], "l": [["a"], []]}),
+        polars().DataFrame({"t": [*times.to_pydatetime().tolist()[:1], None], "l": [["a"], []]}),
     ):
         rows = [row for batch in open_target(made).read(None) for row in batch.examples()]
         assert [str(row["t"])[:10] for row in rows] == ["2024-01-05", "None"]
@@ -457,3 +464,58 @@ def test_a_file_of_a_domain_keeps_its_columns(tmp_path: Path) -> None:
     opened = open_target(tmp_path)
     assert opened.domain is not None
     assert "split" not in next(opened.read(1)).columns
+
+
+def test_rows_of_a_file_that_arrow_read_in_part(tmp_path: Path) -> None:
+    lines = ['{"a": 1, "b": null}'] * 5000 + ['{"a": 2.5, "b": "x"}', '{"b": "y"}']
+    (tmp_path / "x.jsonl").write_text("\n".join(lines))
+    rows = open_target(tmp_path / "x.jsonl").rows(4998, 5002)
+    assert rows.columns["a"].to_pylist() == [1, 1, 2.5, None]
+    assert rows.columns["b"].to_pylist() == [None, None, "x", "y"]
+
+
+def test_objects_in_a_store(tmp_path: Path) -> None:
+    """A file system of Arrow takes the place of a store: patterns, kinds and splits are the same."""
+    from pyarrow import fs
+
+    from unskew.io.location import ObjectPath
+
+    for name, part in (("train", table().slice(0, 2)), ("test", table().slice(2))):
+        pq.write_table(part, tmp_path / f"{name}.parquet")
+        (tmp_path / f"{name}.csv.gz").write_bytes(gzip.compress(csv()))
+        (tmp_path / f"{name}.arrow").write_bytes(arrow(pa.ipc.new_stream))
+    (tmp_path / "x.jsonl.zst").write_bytes(zst(lines()))
+    store = fs.SubTreeFileSystem(str(tmp_path.parent), fs.LocalFileSystem())
+    folder = ObjectPath("s3", tmp_path.name, "", store)
+    check(folder / "x.jsonl.zst")
+    check(folder / "test.csv.gz")
+    check(folder / "test.arrow")
+    check(folder / "*.parquet", distinct=5)
+    assert unskew.audit(folder / "*.parquet").variables["split"].counts == {"test": 3, "train": 2}
+    with pytest.raises(
+        unskew.UnskewError, match=r"s3://.*/\*\.csv matches no file; .* has test\.csv"
+    ):
+        open_target(folder / "*.csv")
+
+
+def test_reading_a_small_file_imports_nothing_heavy(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_bytes(lines())
+    (tmp_path / "x.csv").write_bytes(csv())
+    (tmp_path / "x.json").write_text(json.dumps(ROWS))
+    code = (
+        "import sys; from unskew.datasets.target import open_target\n"
+        f"for name in ('x.jsonl', 'x.csv', 'x.json'):\n"
+        f"    print(sum(map(len, open_target({str(tmp_path)!r} + '/' + name).read(None))))\n"
+        "heavy = ('numba', 'scipy', 'pandas', 'torch', 'datasets', 'polars')\n"
+        "print([name for name in sys.modules if name in heavy or name.startswith('unskew.domains.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n") == ["5", "5", "5", "[]", ""]
+
+
+def test_every_domain_that_reads_rows_names_its_columns() -> None:
+    """Else a file of its examples would be taken for one of no domain."""
+    readers = {name for name in domain_names() if load_domain(name).formats.read_row is not None}
+    assert set(FILE_COLUMNS) == readers
+    assert domains_with_columns(["program", "x"]) == ["karel"]
+    assert domains_with_columns(["question", "answer"]) == []

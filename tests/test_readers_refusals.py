@@ -74,8 +74,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     ),
     "latin.json": (
         b'[{"a": 1},\n{"a": "caf\xe9"}]',
-        "latin.json line 2 is no UTF-8 text (invalid continuation byte); "
-        "convert the file to UTF-8",
+        "latin.json line 2 is no UTF-8 text (invalid continuation byte); convert the file to UTF-8",
     ),
     "short.csv": (
         b"a,b\n1,x\n2\n3,y\n",
@@ -304,7 +303,10 @@ OBJECTS: dict[str, tuple[Callable[[], Any], str]] = {
     "unknown": (lambda: 5, r"5 cannot be read; pass examples, a table, draw\(rng\), a source's"),
     "set": (lambda: {1}, "a set object cannot be read; a set has no order that stays; pass a list"),
     "bytes": (lambda: b"x", "a bytes object cannot be read; pass a list of examples, or the path"),
-    "no dict": (lambda: {}, r"a dict object cannot be read as columns \(it is empty\); give a dict"),
+    "no dict": (
+        lambda: {},
+        r"a dict object cannot be read as columns \(it is empty\); give a dict",
+    ),
     "one example": (lambda: {"a": 5}, r"as columns \('a' is 5\); give a dict of columns of one"),
     "text": (lambda: {"a": [5], "b": "x"}, r"as columns \('b' is 'x'\); give a dict"),
     "lengths": (lambda: {"a": [1], "b": [1, 2]}, r"as columns \(lengths {'a': 1, 'b': 2}\); give"),

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unskew.core.batch import EXAMPLE, Batch, concatenate
+from unskew.core.batch import EXAMPLE, Batch
 from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError, unknown
 from unskew.core.recipe import Recipe, Trust
@@ -47,16 +47,15 @@ from unskew.io.lookup import (
     recipe_variables,
 )
 from unskew.io.object_store import is_address
-from unskew.io.objects import Read, readable_object
+from unskew.io.objects.readable import Read, readable_object
 from unskew.io.readers.json_file import is_recipe
 from unskew.io.reading import TEXT, domain_of_file, read_file, read_files, read_text
-from unskew.io.tables import Columns
+from unskew.io.tables import ENDLESS, Columns, first_rows, joined_rows
 
 if TYPE_CHECKING:
     from unskew.datasets.shard import OpenRecipe
 
 JSON = ".json"  # the file of a recipe, or data
-ENDLESS = 2**62  # examples of what never ends
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ class Target:
             elif end <= start:
                 skip -= section.rows
         read = chain.from_iterable(s.read() for s in sections) if sections else self.read(stop)
-        wanted = _slice(read, skip, stop - start)
+        wanted = joined_rows(read, skip, stop - start)
         return Batch.from_arrow(wanted.to_arrow()) if wanted.is_plain else wanted
 
 
@@ -151,7 +150,7 @@ def open_target(
     readable = readable_object(target)
     return Target(
         "examples",
-        lambda n, columns=None: _first(readable.read(n, columns), n),
+        lambda n, columns=None: first_rows(readable.read(n, columns), n),
         repeatable=readable.repeatable,
     )
 
@@ -237,7 +236,7 @@ def _open_built_in(name: str, settings: Mapping[str, Any], seed: int) -> Target:
 
     return Target(
         name,
-        lambda n, _=None: _first(iter([rows]), n),
+        lambda n, _=None: first_rows(iter([rows]), n),
         built_in_domain(name),
         sections=(Section(len(rows), lambda: iter([rows])),),
         content=content,
@@ -294,7 +293,7 @@ def _open_recipe(label: str, recipe: Recipe) -> Target:
     ]
     return Target(
         label,
-        lambda n, _=None: _first((batch for batch in read() if len(batch)), n),
+        lambda n, _=None: first_rows((batch for batch in read() if len(batch)), n),
         recipe_domain(recipe),
         recipe=recipe,
         sections=tuple(sections),
@@ -311,7 +310,7 @@ def _open_dataset(dataset: Dataset) -> Target:
 
     return Target(
         str(dataset.folder),
-        lambda n, columns=None: _first(dataset.batches(columns), n),
+        lambda n, columns=None: first_rows(dataset.batches(columns), n),
         recipe_domain(dataset.recipe),
         recipe=dataset.recipe,
         dataset=dataset,
@@ -352,7 +351,7 @@ def _open_files(path: Place, files: Sequence[DataFile]) -> Target:
 
     return Target(
         str(path),
-        lambda n, columns=None: _first(read_files(files, domain, n, columns), n),
+        lambda n, columns=None: first_rows(read_files(files, domain, n, columns), n),
         domain,
         content=content,
         where=lambda row: _where(row, sizes()),
@@ -364,7 +363,7 @@ def _open_text(path: Place) -> Target:
     text, batch, domain = read_text(path)
     return Target(
         str(path),
-        lambda n, _=None: _first(iter([batch]), n),
+        lambda n, _=None: first_rows(iter([batch]), n),
         domain,
         content=lambda: _digest([text]),
         where=lambda row: f"{path} row {row + 1}",
@@ -383,30 +382,6 @@ def _where(row: int, sizes: Iterable[tuple[Place, int]]) -> str:
             return f"{file} row {left + 1}"
         left -= rows
     raise UnskewError(f"there is no row {row + 1}; the files have changed, run it again")
-
-
-def _first(batches: Iterator[Batch], n: int | None) -> Iterator[Batch]:
-    left = ENDLESS if n is None else n
-    for batch in batches:
-        yield batch.head(left) if len(batch) > left else batch
-        left -= len(batch)
-        if left <= 0:
-            return
-
-
-def _slice(batches: Iterator[Batch], skip: int, n: int) -> Batch:
-    """Join the ``n`` rows that come after the first ``skip``."""
-    pieces: list[Batch] = []
-    for batch in batches:
-        if skip < len(batch) and n > 0:
-            pieces.append(batch.slice(skip, n))
-            n -= len(pieces[-1])
-        skip = max(0, skip - len(batch))
-        if n <= 0:
-            break
-    if not pieces:
-        raise UnskewError("there are no examples to start from; check what is given")
-    return concatenate(pieces)
 
 
 def column_names(batch: Batch) -> Sequence[str]:

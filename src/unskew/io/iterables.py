@@ -13,6 +13,11 @@ from unskew.core.errors import RowError, UnskewError, brief
 ROWS = 4096  # examples in a batch
 
 
+def batch_rows(n: int | None) -> int:
+    """Return how many examples are in a batch if ``n`` are wanted; None means all."""
+    return ROWS if n is None else min(n, ROWS)
+
+
 def chunked(
     examples: Iterable[Any],
     rows: int = ROWS,

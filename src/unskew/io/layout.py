@@ -140,10 +140,10 @@ def _matches(path: Place) -> tuple[Place, list[Place]]:
     fixed = list(takewhile(lambda part: not _has_magic(part), parts))
     pattern = "/".join(parts[len(fixed) :])
     if isinstance(path, ObjectPath):
-        base: Place = ObjectPath(path.scheme, "/".join(fixed), path.options, path.files)
+        base = ObjectPath(path.scheme, "/".join(fixed), path.options, path.files)
         regex = re.compile(_regex(pattern))
-        start = len(base.key) + 1
-        return base, [file for file in files_below(base) if regex.fullmatch(file.key[start:])]
+        below = ("/".join(_parts(file)[len(fixed) :]) for file in files_below(base))
+        return base, [base / name for name in below if regex.fullmatch(name)]
     folder = Path(*fixed)
     matches = sorted(folder.glob(pattern)) if pattern else []
     for match in matches:

@@ -1,4 +1,4 @@
-"""Arrow tables as batches: the columns that are wanted, in layouts that can be worked with."""
+"""Arrow tables as batches: the columns and the rows that are wanted, in layouts that work."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from unskew.core.batch import Batch
+from unskew.core.batch import Batch, concatenate
 from unskew.core.errors import UnskewError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLE_ROWS = 1 << 16  # in a batch
+ENDLESS = 2**62  # examples of what never ends
 _MOST_BYTES = 1 << 26  # of small tables that are joined
 
 # The only top-level columns that will be used; None means all. A reader may give more.
@@ -146,3 +147,47 @@ def with_column(batch: Batch, name: str, value: str) -> Batch:
     if name in batch.columns:
         return batch
     return Batch({**batch.columns, name: pa.repeat(value, len(batch))})
+
+
+def first_rows(batches: Iterator[Batch], n: int | None) -> Iterator[Batch]:
+    """Yield the first ``n`` rows, or all, and read no more than these need."""
+    left = ENDLESS if n is None else n
+    for batch in batches:
+        yield batch.head(left) if len(batch) > left else batch
+        left -= len(batch)
+        if left <= 0:
+            return
+
+
+def joined_rows(batches: Iterator[Batch], skip: int, n: int) -> Batch:
+    """Join the ``n`` rows that come after the first ``skip``."""
+    pieces: list[Batch] = []
+    for batch in batches:
+        if skip < len(batch) and n > 0:
+            pieces.append(batch.slice(skip, n))
+            n -= len(pieces[-1])
+        skip = max(0, skip - len(batch))
+        if n <= 0:
+            break
+    if not pieces:
+        raise UnskewError("there are no examples to start from; check what is given")
+    return concatenate(pieces) if len({_layout(piece) for piece in pieces}) == 1 else _mixed(pieces)
+
+
+def _layout(batch: Batch) -> tuple[object, ...]:
+    """Return what two batches must have in common to be joined as they are."""
+    return tuple((name, str(getattr(c, "type", ""))) for name, c in batch.columns.items())
+
+
+def _mixed(pieces: Sequence[Batch]) -> Batch:
+    """Join batches whose columns have other types, or that Arrow could not read."""
+    import pyarrow as pa
+
+    try:
+        tables = [piece.to_arrow() for piece in pieces]
+        return Batch.from_arrow(pa.concat_tables(tables, promote_options="permissive"))
+    except pa.ArrowException as error:
+        reason = str(error).splitlines()[0]
+        raise UnskewError(
+            f"the columns are not the same in all rows ({reason}); make them equal"
+        ) from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from unskew.core.batch import Batch
@@ -147,12 +147,12 @@ def _column(texts: pa.Array, known: pa.DataType | None) -> pa.Array:
     as_text = pc.if_else(pc.equal(texts, ""), None, texts)
     if known == pa.string():
         return as_text
-    given = pc.if_else(pc.is_in(texts, pa.array(_MISSING)), None, texts)
+    given = pc.if_else(pc.is_in(texts, _set(_MISSING)), None, texts)
     if given.null_count == len(given):
         is_empty = as_text.null_count == len(texts)
         return pa.nulls(len(texts), known) if known is not None or is_empty else as_text
-    if pc.all(pc.is_in(given.drop_null(), pa.array([*_TRUE, *_FALSE]))).as_py():
-        return pc.if_else(pc.is_valid(given), pc.is_in(given, pa.array(_TRUE)), None)
+    if pc.all(pc.is_in(given.drop_null(), _set((*_TRUE, *_FALSE)))).as_py():
+        return pc.if_else(pc.is_valid(given), pc.is_in(given, _set(_TRUE)), None)
     try:
         if pc.all(pc.match_substring_regex(given, _WHOLE)).as_py():
             return given.cast(pa.int64())
@@ -161,6 +161,13 @@ def _column(texts: pa.Array, known: pa.DataType | None) -> pa.Array:
     except pa.ArrowException:  # a text, or a whole number of more than 64 bits
         pass
     return as_text
+
+
+def _set(texts: Sequence[str]) -> pa.Array:
+    """Return texts as a column; ``pa.array`` would import pandas where it is installed."""
+    import pyarrow as pa
+
+    return pa.concat_arrays([pa.repeat(text, 1) for text in texts])
 
 
 def _reason(error: Exception, rows: int) -> str:

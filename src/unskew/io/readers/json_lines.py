@@ -18,7 +18,7 @@ import numpy as np
 
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError
-from unskew.io.iterables import ROWS
+from unskew.io.iterables import ROWS, batch_rows
 from unskew.io.location import Place
 from unskew.io.readers.streams import open_bytes
 
@@ -55,18 +55,16 @@ def rows_batch(rows: list[Any], path: Place, before: int = 0) -> Batch:
 
 def typed_batch(rows: list[Any]) -> Batch | None:
     """Return rows as Arrow columns; None if these would change a value."""
-    import pyarrow as pa
-
     schema = learned(rows)
     if schema is None:
         return None
-    table = pa.Table.from_pylist(rows, schema=schema)
-    return Batch.from_arrow(table) if _keeps_numbers(table) else None
+    table = arrow_rows("\n".join(map(json.dumps, rows)).encode(), schema)
+    return None if table is None else Batch.from_arrow(table)
 
 
 def _blocks(file: Any, n: int | None) -> Iterator[bytes]:
     """Yield the bytes in blocks of whole lines; the first has the lines of one batch or more."""
-    size, wanted = _FIRST_BYTES, ROWS if n is None else min(n, ROWS)
+    size, wanted = _FIRST_BYTES, batch_rows(n)
     pieces: list[bytes] = []
     lines = 0
     while data := file.read(size):
@@ -141,10 +139,10 @@ class _Parser:
                 f"{path} line {line} is no UTF-8 text ({error.reason}); convert the file to UTF-8"
             ) from error
         try:
-            for line in io.StringIO(text, newline=None):
+            for text_line in io.StringIO(text, newline=None):
                 self._lines += 1
-                if line.strip():
-                    rows.append(json.loads(line))
+                if text_line.strip():
+                    rows.append(json.loads(text_line))
         except (ValueError, RecursionError) as error:
             raise UnskewError(
                 f"{path} line {self._lines} is no JSON ({error}); it may be truncated: "
@@ -160,7 +158,7 @@ def learned(rows: list[Any], known: pa.Schema | None = None) -> pa.Schema | None
     if not all(type(row) is dict for row in rows) or not _have_same_keys(rows):
         return None
     try:
-        kind = pa.array(rows).type
+        kind = pa.infer_type(rows)  # pa.array would import pandas
         if not _has_exact_names(kind):
             return None
         schema = pa.schema(list(_in_order(kind, rows)))
@@ -204,9 +202,9 @@ def _has_exact_names(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
     fields = [kind.field(i) for i in range(kind.num_fields)]
-    if pa.types.is_struct(kind):
-        if not fields or any(set('"\\') & set(field.name) for field in fields):
-            return False
+    odd = any(set('"\\') & set(field.name) for field in fields)
+    if pa.types.is_struct(kind) and (odd or not fields):
+        return False
     return all(_has_exact_names(field.type) for field in fields)
 
 
