@@ -475,7 +475,7 @@ def test_rows_of_a_file_that_arrow_read_in_part(tmp_path: Path) -> None:
 
 
 def test_objects_in_a_store(tmp_path: Path) -> None:
-    """A file system of Arrow takes the place of a store: patterns, kinds and splits are the same."""
+    """A file system of Arrow takes the place of a store: patterns, kinds, splits are the same."""
     from pyarrow import fs
 
     from unskew.io.location import ObjectPath
@@ -507,7 +507,7 @@ def test_reading_a_small_file_imports_nothing_heavy(tmp_path: Path) -> None:
         f"for name in ('x.jsonl', 'x.csv', 'x.json'):\n"
         f"    print(sum(map(len, open_target({str(tmp_path)!r} + '/' + name).read(None))))\n"
         "heavy = ('numba', 'scipy', 'pandas', 'torch', 'datasets', 'polars')\n"
-        "print([name for name in sys.modules if name in heavy or name.startswith('unskew.domains.')])"
+        "print([m for m in sys.modules if m in heavy or m.startswith('unskew.domains.')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n") == ["5", "5", "5", "[]", ""]

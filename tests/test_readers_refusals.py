@@ -304,7 +304,7 @@ OBJECTS: dict[str, tuple[Callable[[], Any], str]] = {
     "set": (lambda: {1}, "a set object cannot be read; a set has no order that stays; pass a list"),
     "bytes": (lambda: b"x", "a bytes object cannot be read; pass a list of examples, or the path"),
     "no dict": (
-        lambda: {},
+        dict,
         r"a dict object cannot be read as columns \(it is empty\); give a dict",
     ),
     "one example": (lambda: {"a": 5}, r"as columns \('a' is 5\); give a dict of columns of one"),

@@ -12,7 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from unskew.core.batch import Batch
+import numpy as np
+
+from unskew.core.batch import Batch, text_column
 from unskew.core.errors import UnskewError, brief
 from unskew.io.location import Place
 from unskew.io.readers.streams import open_bytes
@@ -144,15 +146,17 @@ def _column(texts: pa.Array, known: pa.DataType | None) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    as_text = pc.if_else(pc.equal(texts, ""), None, texts)
+    missing = pa.nulls(1, pa.string())[0]
+    as_text = pc.if_else(pc.is_in(texts, _set(("",))), missing, texts)
     if known == pa.string():
         return as_text
-    given = pc.if_else(pc.is_in(texts, _set(_MISSING)), None, texts)
+    given = pc.if_else(pc.is_in(texts, _set(_MISSING)), missing, texts)
     if given.null_count == len(given):
         is_empty = as_text.null_count == len(texts)
         return pa.nulls(len(texts), known) if known is not None or is_empty else as_text
     if pc.all(pc.is_in(given.drop_null(), _set((*_TRUE, *_FALSE)))).as_py():
-        return pc.if_else(pc.is_valid(given), pc.is_in(given, _set(_TRUE)), None)
+        truths = pc.is_in(given, _set(_TRUE))
+        return pc.if_else(pc.is_valid(given), truths, pa.nulls(1, pa.bool_())[0])
     try:
         if pc.all(pc.match_substring_regex(given, _WHOLE)).as_py():
             return given.cast(pa.int64())
@@ -164,10 +168,10 @@ def _column(texts: pa.Array, known: pa.DataType | None) -> pa.Array:
 
 
 def _set(texts: Sequence[str]) -> pa.Array:
-    """Return texts as a column; ``pa.array`` would import pandas where it is installed."""
-    import pyarrow as pa
-
-    return pa.concat_arrays([pa.repeat(text, 1) for text in texts])
+    """Return texts as a column. Arrow imports pandas to convert values of Python, even None."""
+    data = [text.encode() for text in texts]
+    ends = np.cumsum([0, *map(len, data)])
+    return text_column(np.frombuffer(b"".join(data), np.uint8), ends)
 
 
 def _reason(error: Exception, rows: int) -> str:

@@ -27,10 +27,9 @@ def read_json(path: Place, n: int | None = None) -> Iterator[Batch]:
         yield from read_json_lines(path, n)
         return
     rows = _rows(_content(path), path)[:n]
-    typed = typed_batch(rows) if rows else None
-    for start in range(0, len(rows), ROWS):
-        plain = rows_batch(rows[start : start + ROWS], path, start)
-        yield plain if typed is None else typed.slice(start, ROWS)
+    plain = rows_batch(rows, path)
+    batch = (typed_batch(rows) if rows else None) or plain
+    yield from (batch.slice(start, ROWS) for start in range(0, len(rows), ROWS))
 
 
 def is_recipe(path: Place) -> bool:

@@ -155,57 +155,40 @@ def learned(rows: list[Any], known: pa.Schema | None = None) -> pa.Schema | None
     """Return the types of rows, and of the rows before; None if Arrow has no types for them."""
     import pyarrow as pa
 
-    if not all(type(row) is dict for row in rows) or not _have_same_keys(rows):
+    kind = _type_of(rows)
+    if kind is None or not pa.types.is_struct(kind):
         return None
     try:
-        kind = pa.infer_type(rows)  # pa.array would import pandas
-        if not _has_exact_names(kind):
-            return None
-        schema = pa.schema(list(_in_order(kind, rows)))
-        if known is None:
-            return schema
-        return pa.unify_schemas([known, schema], promote_options="permissive")
-    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        schemas = [*([known] if known is not None else []), pa.schema(list(kind))]
+        return pa.unify_schemas(schemas, promote_options="permissive")
+    except pa.ArrowException:
         return None
 
 
-def _have_same_keys(values: list[Any]) -> bool:
-    """Whether all dicts at one place have the same keys: a column would give a row all of them."""
-    dicts = [value for value in values if type(value) is dict]
-    if dicts:
-        keys = dicts[0].keys()
-        if any(value.keys() != keys for value in dicts):
-            return False
-        if not all(_have_same_keys([value[key] for value in dicts]) for key in keys):
-            return False
-    lists = [value for value in values if type(value) is list]
-    return not lists or _have_same_keys(list(chain.from_iterable(lists)))
+def _type_of(values: list[Any]) -> pa.DataType | None:
+    """Return the type of values of JSON; None if Arrow would change one of them.
 
-
-def _in_order(kind: pa.DataType, values: list[Any]) -> pa.DataType:
-    """Return a type whose fields are in the order of the keys; Arrow sorts them."""
+    All dicts at one place must have the same keys: a struct gives each of them all keys. (Arrow's
+    own inference sorts the keys, and it imports pandas.)
+    """
     import pyarrow as pa
 
-    if pa.types.is_struct(kind):
+    kinds = set(map(type, values)) - {type(None)}
+    if kinds == {dict}:
         dicts = [value for value in values if value is not None]
-        return pa.struct(
-            [(key, _in_order(kind.field(key).type, [d[key] for d in dicts])) for key in dicts[0]]
-        )
-    if pa.types.is_list(kind):
-        items = chain.from_iterable(value for value in values if value is not None)
-        return pa.list_(_in_order(kind.value_type, list(items)))
-    return kind
-
-
-def _has_exact_names(kind: pa.DataType) -> bool:
-    """Whether every struct has fields, and none has a name that is written in several ways."""
-    import pyarrow as pa
-
-    fields = [kind.field(i) for i in range(kind.num_fields)]
-    odd = any(set('"\\') & set(field.name) for field in fields)
-    if pa.types.is_struct(kind) and (odd or not fields):
-        return False
-    return all(_has_exact_names(field.type) for field in fields)
+        keys = dicts[0].keys()
+        odd = any(set('"\\') & set(key) for key in keys)  # it can be written in several ways
+        if odd or not keys or any(value.keys() != keys for value in dicts):
+            return None
+        fields = {key: _type_of([value[key] for value in dicts]) for key in keys}
+        return None if None in fields.values() else pa.struct(list(fields.items()))
+    if kinds == {list}:
+        items = _type_of(list(chain.from_iterable(value for value in values if value is not None)))
+        return None if items is None else pa.list_(items)
+    if kinds in ({float}, {int, float}):
+        return pa.float64()
+    simple = {str: pa.string(), bool: pa.bool_(), int: pa.int64()}
+    return simple.get(kinds.pop()) if len(kinds) == 1 else None if kinds else pa.null()
 
 
 def arrow_rows(block: bytes, schema: pa.Schema) -> pa.Table | None:
