@@ -222,12 +222,15 @@ def _lines_of_objects(block: bytes) -> tuple[int, int]:
 
     Arrow also reads objects of several lines, and it crashes at a line ``null``.
     """
-    data = np.frombuffer(block.rstrip(b"\r\n"), np.uint8)
-    if not len(data):
+    end = len(block)
+    while end and block[end - 1] in b"\r\n":
+        end -= 1
+    if not end:
         return 0, 0
+    data = np.frombuffer(block, np.uint8, end)
     breaks = np.flatnonzero(data == ord("\n"))
     first, last = np.append(0, breaks + 1), np.append(breaks - 1, len(data) - 1)
-    if ord("\r") in data:
+    if b"\r" in block:
         returns = data[last] == ord("\r")
         if np.count_nonzero(returns) != np.count_nonzero(data == ord("\r")):
             return 0, 0  # it also ends a line where no line feed follows
