@@ -15,6 +15,7 @@ from unskew.core.recipe import Trust
 from unskew.datasets.target import Target, open_target
 from unskew.io.dataset import Dataset
 from unskew.io.files import check_writable, write_by
+from unskew.io.layout import data_files, is_pattern
 from unskew.io.object_store import is_address
 from unskew.io.reading import alike
 
@@ -71,8 +72,12 @@ def check_suffix(path: Path) -> None:
 def check_apart(target: Any, path: Path) -> None:
     """Refuse to write over what is read, or among it."""
     place = target.folder if isinstance(target, Dataset) else target
-    if not isinstance(place, (str, Path)) or is_address(place) or not Path(place).exists():
-        return  # no file of this machine
+    if not isinstance(place, (str, Path)) or is_address(place):
+        return
+    if not Path(place).exists():  # a name that is no file of this machine, or a pattern
+        for file in data_files(Path(place)) if is_pattern(Path(place)) else ():
+            check_apart(file.path, path)
+        return
     read, written = Path(place).resolve(), path.resolve()
     if read == written or (written.exists() and written.samefile(read)):
         raise UnskewError(f"{path} is what is read; name another file to write")
