@@ -194,8 +194,8 @@ def audit(
     """Measure how far the salient variables of ``target`` are from uniform.
 
     Args:
-        target: any iterable of examples, a sampler ``draw(rng)``, a source or its name, a dataset,
-            or a Parquet or JSONL file.
+        target: examples, a table or a dataset of any library, a sampler ``draw(rng)``, a source
+            or its name, or files: Parquet, Arrow, JSONL, JSON, CSV, a folder or a pattern of them.
         by: the variables. Without it, they are those of the domain, or the columns of the file.
         n: the largest number of examples to read. Without it, 100,000 of a source or a sampler,
             and all of other data. If 100,000 of a function would take more than two minutes, it is
