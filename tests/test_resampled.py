@@ -10,8 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import unskew
+from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.rng import generator
+from unskew.datasets.resampling.rows import taken_batches
+from unskew.datasets.target import Target
 
 ANSWERS = np.minimum(generator(0, "rows").geometric(0.5, 2000), 6).tolist()
 ROWS = [{"id": row, "answer": answer} for row, answer in enumerate(ANSWERS)]
@@ -61,7 +64,7 @@ def test_the_result_tells_its_counts():
         "40 of 100 examples\n<lambda>: KL 0.193 → 0.000 (100.0 % removed), TV 0.300 → 0.000"
     )
     made = unskew.resample(rows, {"letter": lambda x: x}, path="y.jsonl", replacement=True)
-    assert repr(made).splitlines()[0] == "100 of 100 examples, 30 of them repeats"
+    assert repr(made).splitlines()[0] == "100 of 100 examples, 28 of them repeats"
     assert repr(made).splitlines()[2] == "written to y.jsonl"
     assert made.before.counts == {"a": 80, "b": 20}
     lost = unskew.resample([1] * 99 + [2], lambda x: x, 1)
@@ -128,82 +131,22 @@ def test_the_order_of_before_is_refused_with_the_new_form(arguments, expected):
     assert str(refused.value).endswith(f"give the file by its name: resample(data, {expected}")
 
 
-# Objects of other libraries: these need `open_target` to read them
+def test_few_rows_of_each_batch_make_tables_of_many_rows():
+    pq.write_table(pa.table({"a": np.arange(300_000) % 50}), "x.parquet", row_group_size=10_000)
+    made = unskew.resample("x.parquet", "a", 90_000, path="y.parquet")
+    groups = pq.ParquetFile("y.parquet").metadata
+    sizes = [groups.row_group(i).num_rows for i in range(groups.num_row_groups)]
+    assert sum(sizes) == made.rows == 90_000
+    assert min(sizes[:-1]) >= 1 << 16
+    assert pq.read_table("y.parquet").column("a").to_pylist() == (made.indices % 50).tolist()
 
 
-def taken(made, columns) -> list[tuple]:
-    return list(zip(*(list(columns[name]) for name in ("id", "answer")), strict=True))
-
-
-EXPECTED = [(row["id"], row["answer"]) for row in unskew.resample(ROWS, "answer").data]
-
-
-def test_a_pandas_frame_comes_back_as_one():
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(ROWS).astype({"answer": "int8"}).set_axis(range(5000, 7000))
-    made = unskew.resample(frame, "answer")
-    pd.testing.assert_frame_equal(made.data, frame.iloc[made.indices])
-    assert taken(made, made.data) == EXPECTED
-    assert made.data.dtypes["answer"] == "int8"
-    assert (
-        unskew.weights(frame, "answer").weights.tolist()
-        == unskew.weights(ROWS, "answer").weights.tolist()
-    )
-    assert list(unskew.Sampler(frame, "answer")) == list(unskew.Sampler(ROWS, "answer"))
-
-
-@pytest.mark.parametrize("lazy", [False, True])
-def test_a_polars_frame_comes_back_as_one(lazy):
-    pl = pytest.importorskip("polars")
-    frame = pl.DataFrame(ROWS)
-    made = unskew.resample(frame.lazy() if lazy else frame, "answer")
-    assert isinstance(made.data, pl.LazyFrame if lazy else pl.DataFrame)
-    assert taken(made, made.data.lazy().collect()) == EXPECTED
-
-
-def test_arrow_arrays_and_columns_come_back_as_they_were():
-    table = pa.Table.from_pylist(ROWS)
-    made = unskew.resample(table, "answer").data
-    assert isinstance(made, pa.Table)
-    assert made.schema == table.schema
-    assert made.to_pylist() == [{"id": i, "answer": a} for i, a in EXPECTED]
-    columns = unskew.resample({"id": list(range(2000)), "answer": np.array(ANSWERS)}, "answer").data
-    assert isinstance(columns["id"], list)
-    assert isinstance(columns["answer"], np.ndarray)
-    assert taken(None, columns) == EXPECTED
-    array = unskew.resample(np.array(ANSWERS), lambda x: x).data
-    assert array.tolist() == [answer for _, answer in EXPECTED]
-
-
-def test_hugging_face_datasets_come_back_as_they_were():
-    datasets = pytest.importorskip("datasets")
-    dataset = datasets.Dataset.from_list(ROWS)
-    made = unskew.resample(dataset, "answer").data
-    assert isinstance(made, datasets.Dataset)
-    assert taken(None, made) == EXPECTED
-    splits = datasets.DatasetDict(
-        {"train": dataset.select(range(1500)), "test": dataset.select(range(1500, 2000))}
-    )
-    made = unskew.resample(splits, "answer").data
-    assert isinstance(made, datasets.DatasetDict)
-    assert taken(None, made["train"]) + taken(None, made["test"]) == EXPECTED
-    stream = unskew.resample(dataset.to_iterable_dataset(), "answer").data
-    assert isinstance(stream, datasets.IterableDataset)
-    assert [(row["id"], row["answer"]) for row in stream] == EXPECTED
-
-
-def test_a_torch_dataset_comes_back_as_one():
-    torch = pytest.importorskip("torch")
-
-    class Answers(torch.utils.data.Dataset):
-        def __len__(self):
-            return len(ROWS)
-
-        def __getitem__(self, row):
-            return ROWS[row]
-
-    made = unskew.resample(Answers(), "answer").data
-    assert isinstance(made, torch.utils.data.Dataset)
-    batches = list(torch.utils.data.DataLoader(made, batch_size=100))
-    answers = [answer for batch in batches for answer in batch["answer"].tolist()]
-    assert answers == [answer for _, answer in EXPECTED]
+def test_tables_whose_types_differ_are_not_joined():
+    batches = [Batch({"a": pa.array([1, 2])}), Batch({"a": pa.array(["x", "y"])}), Batch.of([3, 4])]
+    target = Target("mixed", lambda n: iter(batches))
+    found = taken_batches(target, np.array([1, 1, 0, 1, 2, 0]))
+    assert [list(batch.examples()) for batch in found] == [
+        [{"a": 1}, {"a": 2}],
+        [{"a": "y"}],
+        [3, 3],
+    ]

@@ -53,8 +53,8 @@ def take(target: Any, rows: NDArray[np.int64]) -> Any:
             return _same_mapping(target, _apart(list(target.values()), rows))
         return _same_mapping(target, [take(column, rows) for column in target.values()])
     if hasattr(target, "collect_schema") and hasattr(target, "lazy"):
-        frame = target if hasattr(target, "height") else target.collect()
-        return frame[rows] if frame is target else frame[rows].lazy()
+        is_lazy = hasattr(target, "collect")
+        return target.collect()[rows].lazy() if is_lazy else target[rows]
     if _is_hugging_face(target):
         return _of_hugging_face(target, rows)
     if hasattr(target, "iloc"):

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.core.batch import Batch
+from unskew.core.batch import Batch, concatenate
 from unskew.core.errors import UnskewError
+from unskew.datasets.resampling.pool import Advance
 from unskew.datasets.target import Target
 from unskew.io.reading import alike
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# A file of few rows from each batch has tables of this size nevertheless: they are read faster.
+_MOST_ROWS = 1 << 16
+_MOST_BYTES = 1 << 26
 
 
 class Rows:
@@ -70,9 +76,25 @@ def _parts(first: pa.Table, tables: Iterator[pa.Table]) -> Iterator[pa.RecordBat
 
 
 def taken_batches(
-    opened: Target, times: NDArray[np.int64], advance: Any = lambda _: None
+    opened: Target, times: NDArray[np.int64], advance: Advance = lambda _: None
 ) -> Iterator[Batch]:
     """Read everything again and yield each row as often as it was chosen."""
+    waiting: list[Batch] = []
+    for batch in _taken(opened, times, advance):
+        if waiting and not (_size(batch) and _are_alike(waiting[0], batch)):
+            yield concatenate(waiting)
+            waiting = []
+        waiting.append(batch)
+        sizes = [_size(part) for part in waiting]
+        if not all(sizes) or sum(sizes) >= _MOST_BYTES or sum(map(len, waiting)) >= _MOST_ROWS:
+            yield concatenate(waiting)
+            waiting = []
+    if waiting:
+        yield concatenate(waiting)
+
+
+def _taken(opened: Target, times: NDArray[np.int64], advance: Advance) -> Iterator[Batch]:
+    """Yield the chosen rows of each batch."""
     start = 0
     for batch in opened.read(None):
         here = times[start : start + len(batch)]
@@ -85,3 +107,20 @@ def taken_batches(
         advance(len(batch))
     if start < len(times):
         raise UnskewError(f"{opened.label} changed while it was read; run the command again")
+
+
+def _size(batch: Batch) -> int:
+    """Return the bytes of a table; 0 for Python objects, whose size nobody knows."""
+    return 0 if batch.is_plain else sum(column.nbytes for column in batch.columns.values())
+
+
+def _are_alike(first: Batch, second: Batch) -> bool:
+    """Whether two batches have the same columns, of the same types."""
+    return _types(first) == _types(second)
+
+
+def _types(batch: Batch) -> list[tuple[str, object]]:
+    return [
+        (name, column.dtype if isinstance(column, np.ndarray) else column.type)
+        for name, column in batch.columns.items()
+    ]
