@@ -320,7 +320,7 @@ def test_data_that_changes_while_it_is_read_is_noticed(change):
 
 def test_the_data_is_never_held_at_once():
     """Arrow counts the bytes that its pool lends: here less than half of the table's."""
-    rows = 1_000_000
+    rows = 2_000_000
     table = pa.table({"a": np.arange(rows) % 3, "text": ["x" * 40] * rows})
     pq.write_table(table, "x.parquet", row_group_size=20_000)
     before = pa.default_memory_pool()

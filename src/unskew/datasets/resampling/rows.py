@@ -82,13 +82,13 @@ def taken_batches(
     waiting: list[Batch] = []
     for batch in _taken(opened, times, advance):
         if waiting and not (_size(batch) and _are_alike(waiting[0], batch)):
-            yield concatenate(waiting)
-            waiting = []
+            joined, waiting = concatenate(waiting), []  # the parts are freed before it is used
+            yield joined
         waiting.append(batch)
         sizes = [_size(part) for part in waiting]
         if not all(sizes) or sum(sizes) >= _MOST_BYTES or sum(map(len, waiting)) >= _MOST_ROWS:
-            yield concatenate(waiting)
-            waiting = []
+            joined, waiting = concatenate(waiting), []
+            yield joined
     if waiting:
         yield concatenate(waiting)
 
