@@ -109,10 +109,10 @@ def parts(by: str) -> dict[str, float]:
         "… and taking": lambda: sum(len(batch) for batch in taken_batches(opened, times)),
         "writing": lambda: write(iter(taken)),
     }
-    found = {name: seconds(step, 3) for name, step in steps.items()}
-    for name, duration in found.items():
+    times = {name: seconds(step, 3) for name, step in steps.items()}
+    for name, duration in times.items():
         print(f"{name:>28} {duration:6.3f} s")
-    return found
+    return times
 
 
 def write(batches: Iterator[Any]) -> None:
@@ -142,13 +142,13 @@ def many() -> dict[str, float]:
         pq.write_table(table, path)
         weights = unskew.weights(path, "answer")
         sampler = unskew.Sampler(weights, n=MANY, replacement=True)
-        found = {
+        times = {
             "weights": seconds(lambda: unskew.weights(path, "answer"), 3),
             "first number of an epoch": seconds(lambda: next(iter(sampler)), 3),
         }
-    for name, duration in found.items():
+    for name, duration in times.items():
         print(f"{name:>28} {duration:6.3f} s for {MANY:,} rows")
-    return found
+    return times
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unskew
+from tests.naive import choosing as naive
 from tests.statistics import fits
 from unskew.balance import theory
 from unskew.balance.allotment import (
@@ -139,6 +140,15 @@ def test_each_row_of_a_value_is_as_likely():
     assert fits(taken, np.full(40, 1 / 40)) > ALARM
     in_turn = sum(np.isin(np.arange(40), (s + np.arange(4)) % 30) for s in range(3000))
     assert fits(in_turn, np.full(40, 1 / 40)) < ALARM  # planted: the last ten never
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=80), st.integers(0, 99), st.data())
+def test_the_rows_are_those_that_sorting_all_of_them_gives(codes, seed, data):
+    codes = np.array(codes)
+    counts = np.bincount(codes, minlength=5)
+    allotted = np.array([data.draw(st.integers(0, 3 * count)) for count in counts.tolist()])
+    times = choose(codes, allotted, generator(seed, "x"))
+    assert times.tolist() == naive.choose(codes.tolist(), allotted.tolist(), seed)
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=80), st.integers(0, 300))

@@ -1,6 +1,7 @@
 """Samplers of rows: what an epoch holds, ranks, and going on from a saved state."""
 
 import json
+import pickle
 from collections import Counter
 
 import numpy as np
@@ -167,6 +168,12 @@ def test_the_state_of_another_sampler_is_refused(change, message):
         sampler.load_state_dict({**saved(sampler), **change})
     with pytest.raises(UnskewError, match=r"the state is \[\]; load what state_dict"):
         sampler.load_state_dict([])
+
+
+@KINDS
+def test_a_sampler_goes_to_another_process(make):
+    sampler = make()
+    assert list(pickle.loads(pickle.dumps(sampler))) == list(sampler)  # noqa: S301 - our own
 
 
 # Batches

@@ -29,13 +29,12 @@ def check_takable(target: Any) -> None:
             "a torch DataLoader gives batches, whose order may change; pass its dataset: "
             "loader.dataset"
         )
-    if _is_splits(target):
-        for name, split in target.items():
-            if not hasattr(split, "__len__"):
-                raise UnskewError(
-                    f"split {name!r} does not say how many rows it has; pass one split: "
-                    f"data[{name!r}]"
-                )
+    for name, table in _tables(target):
+        if not hasattr(table, "__len__"):
+            raise UnskewError(
+                f"data[{name!r}] does not say how many rows it has; pass that table alone, or "
+                "collect it"
+            )
 
 
 def take(target: Any, rows: NDArray[np.int64]) -> Any:
@@ -49,8 +48,8 @@ def take(target: Any, rows: NDArray[np.int64]) -> Any:
         rows: the numbers of the rows, in ascending order. A number may come more than once.
     """
     if isinstance(target, Mapping):
-        if _is_splits(target):
-            return _same_mapping(target, _apart(list(target.values()), rows))
+        if tables := _tables(target):
+            return _same_mapping(target, _apart([table for _, table in tables], rows))
         return _same_mapping(target, [take(column, rows) for column in target.values()])
     if hasattr(target, "collect_schema") and hasattr(target, "lazy"):
         is_lazy = hasattr(target, "collect")
@@ -183,15 +182,19 @@ def _is_array(target: object) -> bool:
     return hasattr(target, "shape") and hasattr(target, "dtype") and hasattr(target, "__getitem__")
 
 
+def _tables(target: Any) -> list[tuple[Any, Any]]:
+    """Return the tables in a dict of splits or a list of tables, by name or number."""
+    if isinstance(target, Mapping):
+        is_splits = all(map(_is_table, target.values()))
+        return list(target.items()) if is_splits else []
+    is_list = isinstance(target, (list, tuple)) and len(target) > 0 and _is_table(target[0])
+    return list(enumerate(target)) if is_list else []
+
+
 def _is_table(value: object) -> bool:
     has_columns = hasattr(value, "columns") or hasattr(value, "column_names")
-    return _is_hugging_face(value) or (hasattr(value, "__arrow_c_stream__") and has_columns)
-
-
-def _is_splits(target: object) -> bool:
-    """Whether an object is a dict of tables, rather than of columns."""
-    is_mapping = isinstance(target, Mapping) and len(target) > 0
-    return is_mapping and all(map(_is_table, target.values()))  # type: ignore[attr-defined]
+    streams = hasattr(value, "__arrow_c_stream__") or hasattr(value, "collect_schema")
+    return _is_hugging_face(value) or (streams and has_columns)
 
 
 def _same_mapping(target: Mapping[Any, Any], values: Iterable[Any]) -> Any:
@@ -216,8 +219,8 @@ def _apart(tables: Sequence[Any], rows: NDArray[np.int64]) -> list[Any]:
 def _of_examples(target: Any, rows: NDArray[np.int64]) -> Any:
     """Return examples as a list, or as a tuple if they came in one."""
     if isinstance(target, Sequence):
-        if len(target) and _is_table(target[0]):
-            return type(target)(_apart(target, rows))  # type: ignore[call-arg]
+        if tables := _tables(target):
+            return type(target)(_apart([table for _, table in tables], rows))  # type: ignore[call-arg]
         _check_length(len(target), rows)
         taken: Iterable[Any] = (target[row] for row in rows.tolist())
     elif isinstance(target, Iterable):

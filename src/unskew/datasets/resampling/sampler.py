@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -154,7 +155,7 @@ def _by_weights(
             f"{possible}, or allow repeats: replacement=True"
         )
     size = int(n)
-    return lambda rng: systematic(weights, size, rng), size, checksum(weights)
+    return partial(systematic, weights, size), size, checksum(weights)
 
 
 def _checked_weights(target: Any) -> NDArray[np.float64]:
