@@ -109,10 +109,10 @@ def parts(by: str) -> dict[str, float]:
         "… and taking": lambda: sum(len(batch) for batch in taken_batches(opened, times)),
         "writing": lambda: write(iter(taken)),
     }
-    times = {name: seconds(step, 3) for name, step in steps.items()}
-    for name, duration in times.items():
+    durations = {name: seconds(step, 3) for name, step in steps.items()}
+    for name, duration in durations.items():
         print(f"{name:>28} {duration:6.3f} s")
-    return times
+    return durations
 
 
 def write(batches: Iterator[Any]) -> None:
@@ -142,13 +142,13 @@ def many() -> dict[str, float]:
         pq.write_table(table, path)
         weights = unskew.weights(path, "answer")
         sampler = unskew.Sampler(weights, n=MANY, replacement=True)
-        times = {
+        durations = {
             "weights": seconds(lambda: unskew.weights(path, "answer"), 3),
             "first number of an epoch": seconds(lambda: next(iter(sampler)), 3),
         }
-    for name, duration in times.items():
+    for name, duration in durations.items():
         print(f"{name:>28} {duration:6.3f} s for {MANY:,} rows")
-    return times
+    return durations
 
 
 if __name__ == "__main__":
