@@ -27,6 +27,19 @@ class BatchSampler:
     If a share of a batch is no whole number, it is rounded up in some batches and down in others,
     so that over an epoch each value gets its share. The rows of a value come in random order, and
     again only after all others of that value came.
+
+    Args:
+        target: whatever ``resample`` takes.
+        by: a variable, or several whose combinations are the values.
+        batch: the rows of a batch.
+        batches: the batches of an epoch, of all ranks together. Without it, as many as the
+            rows of the data fill.
+        shares: how much of a batch each value gets, in proportion. A value that is left out
+            gets nothing. Without it, all values get the same.
+        seed: the same seed gives the same batches.
+        rank: the number of this process, from 0.
+        ranks: how many processes share each epoch. They get different batches.
+        trust: whether code that a dataset names may be imported.
     """
 
     def __init__(
@@ -42,21 +55,7 @@ class BatchSampler:
         ranks: int = 1,
         trust: Trust = False,
     ) -> None:
-        """Read the variable of all rows.
-
-        Args:
-            target: whatever ``resample`` takes.
-            by: a variable, or several whose combinations are the values.
-            batch: the rows of a batch.
-            batches: the batches of an epoch, of all ranks together. Without it, as many as the
-                rows of the data fill.
-            shares: how much of a batch each value gets, in proportion. A value that is left out
-                gets nothing. Without it, all values get the same.
-            seed: the same seed gives the same batches.
-            rank: the number of this process, from 0.
-            ranks: how many processes share each epoch. They get different batches.
-            trust: whether code that a dataset names may be imported.
-        """
+        """Read the variable of all rows."""
         check_count("batch", batch, "give the number of rows of a batch")
         if batches is not None:
             check_count("batches", batches, "give the number of batches of an epoch")

@@ -28,6 +28,18 @@ class Sampler:
     Give it to a loader: ``DataLoader(data, batch_size=64, sampler=Sampler(data, by="label"))``.
     Each iteration is an epoch, and each epoch chooses anew. All ranks choose the same rows and
     give disjoint parts of them, all of one length.
+
+    Args:
+        target: whatever ``resample`` takes; or, without ``by``, a weight for each row.
+        by: a variable, or several that are homogenized together.
+        n: the rows of an epoch, of all ranks together. Without it, as many as are possible
+            without repeats; with ``replacement``, as many as in the data.
+        epsilon: a smaller value gets closer to uniform. Weights do not need it.
+        seed: the same seed gives the same numbers.
+        replacement: whether a row may come more than once in an epoch.
+        rank: the number of this process, from 0.
+        ranks: how many processes share each epoch.
+        trust: whether code that a dataset names may be imported.
     """
 
     def __init__(
@@ -43,20 +55,7 @@ class Sampler:
         ranks: int = 1,
         trust: Trust = False,
     ) -> None:
-        """Read the variable of all rows; weights are taken as they are.
-
-        Args:
-            target: whatever ``resample`` takes; or, without ``by``, a weight for each row.
-            by: a variable, or several that are homogenized together.
-            n: the rows of an epoch, of all ranks together. Without it, as many as are possible
-                without repeats; with ``replacement``, as many as in the data.
-            epsilon: a smaller value gets closer to uniform. Weights do not need it.
-            seed: the same seed gives the same numbers.
-            replacement: whether a row may come more than once in an epoch.
-            rank: the number of this process, from 0.
-            ranks: how many processes share each epoch.
-            trust: whether code that a dataset names may be imported.
-        """
+        """Read the variable of all rows; weights are taken as they are."""
         check_choice(n, epsilon)
         check_whole("seed", seed, 0)
         self._share = Share(rank, ranks)
