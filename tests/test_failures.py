@@ -92,7 +92,7 @@ USES = {
     "audit of columns": unskew.audit,
     "convert to Parquet": lambda rows: convert(rows, "made.parquet"),
     "convert to JSONL": lambda rows: convert(rows, "made.jsonl"),
-    "resample": lambda rows: unskew.resample(rows, "made.parquet", by=nothing),
+    "resample": lambda rows: unskew.resample(rows, by=nothing, path="made.parquet"),
 }
 
 
@@ -663,7 +663,7 @@ def test_what_is_no_list_of_examples_is_refused_by_name(kind):
     one_line(lambda: unskew.audit(target, by=nothing), expected)
     one_line(lambda: convert(target, "made.jsonl"), expected)
     if kind != "text":
-        one_line(lambda: unskew.resample(target, "made.jsonl", by=nothing), expected)
+        one_line(lambda: unskew.resample(target, by=nothing, path="made.jsonl"), expected)
         one_line(lambda: unskew.homogenize(target, by=nothing), "cannot be called")
 
 

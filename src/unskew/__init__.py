@@ -47,7 +47,12 @@ if TYPE_CHECKING:
     from unskew.datasets.api import homogenize as homogenize
     from unskew.datasets.generate import generate as generate
     from unskew.datasets.manifest import Verified as Verified
-    from unskew.datasets.resample import resample as resample
+    from unskew.datasets.resampling.batch_sampler import BatchSampler as BatchSampler
+    from unskew.datasets.resampling.resample import Resampled as Resampled
+    from unskew.datasets.resampling.resample import resample as resample
+    from unskew.datasets.resampling.sampler import Sampler as Sampler
+    from unskew.datasets.resampling.weights import Weights as Weights
+    from unskew.datasets.resampling.weights import weights as weights
     from unskew.datasets.stream import stream as stream
     from unskew.datasets.verify import verify as verify
     from unskew.io.dataset import Dataset as Dataset
@@ -59,6 +64,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Audit": "audits.audit",
     "Batch": "core.batch",
+    "BatchSampler": "datasets.resampling.batch_sampler",
     "Comparison": "audits.audit",
     "Dataset": "io.dataset",
     "Domain": "core.domain",
@@ -66,12 +72,15 @@ _HOME = {
     "HealthWarning": "core.errors",
     "Homogenized": "datasets.api",
     "Recipe": "core.recipe",
+    "Resampled": "datasets.resampling.resample",
     "SalientVariable": "core.variables.variable",
+    "Sampler": "datasets.resampling.sampler",
     "Source": "core.source",
     "Tally": "core.tally",
     "UnskewError": "core.errors",
     "VariableAudit": "audits.records",
     "Verified": "datasets.manifest",
+    "Weights": "datasets.resampling.weights",
     "audit": "datasets.api",
     "bins": "core.variables.combine",
     "clip": "core.variables.combine",
@@ -81,12 +90,13 @@ _HOME = {
     "homogenize": "datasets.api",
     "homogenized": "balance.theory",
     "over": "core.variables.combine",
-    "resample": "datasets.resample",
+    "resample": "datasets.resampling.resample",
     "round_to": "core.variables.combine",
     "sampler": "core.source",
     "samples_needed": "balance.theory",
     "stream": "datasets.stream",
     "verify": "datasets.verify",
+    "weights": "datasets.resampling.weights",
 }
 
 __all__ = list(_HOME)
