@@ -269,7 +269,7 @@ def test_too_few_are_named_with_what_to_do(run):
     assert err.startswith("error: n is 300, but x.jsonl gives 98 at epsilon 0.025 without repeats")
     assert "too few have a = 3 (20 of 61), 2 (80 of 105); ask for at most 98" in err
     enough = float(err.split("raise epsilon to ")[1].split(",")[0])
-    assert err.endswith("or allow repeats: --replacement\n")
+    assert err.endswith("or allow repeats: --replacement (in Python: replacement=True)\n")
     assert not Path("y.jsonl").exists()
     assert run("resample", "x.jsonl", "--homogenize", "a", "-n", 98, "-o", "y.jsonl")[0] == 0
     args = ("resample", "x.jsonl", "--homogenize", "a", "-n", 300, "-o", "y.jsonl")

@@ -13,6 +13,7 @@ from unskew.core.recipe import EPSILONS
 from unskew.datasets.resampling.pool import Pool
 
 NAMED = 5  # values that an error names
+REPEATS = "allow repeats: --replacement (in Python: replacement=True)"
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def _too_few(pool: Pool, n: int, possible: int, epsilon: float) -> str:
     if n > size:
         return (
             f"n is {n}, but {label} has {size} examples, {possible} of them at epsilon "
-            f"{epsilon:g}; ask for at most {possible}, or allow repeats: --replacement"
+            f"{epsilon:g}; ask for at most {possible}, or {REPEATS}"
         )
     needed = n * allotment.target_shares(pool.counts, epsilon)
     short = np.flatnonzero(needed > pool.counts + 0.5).tolist()
@@ -68,5 +69,5 @@ def _too_few(pool: Pool, n: int, possible: int, epsilon: float) -> str:
     return (
         f"n is {n}, but {label} gives {possible} at epsilon {epsilon:g} without repeats: too few "
         f"have {pool.name} = {', '.join(named)}{more}; ask for at most {possible}, {raised}"
-        "or allow repeats: --replacement"
+        f"or {REPEATS}"
     )
