@@ -7,8 +7,6 @@ import pytest
 import unskew
 from unskew.core.rng import generator
 
-pytest.importorskip("unskew.io.objects")  # reads these objects
-
 ANSWERS = np.minimum(generator(0, "rows").geometric(0.5, 2000), 6).tolist()
 ROWS = [{"id": row, "answer": answer} for row, answer in enumerate(ANSWERS)]
 EXPECTED = [(row["id"], row["answer"]) for row in unskew.resample(ROWS, "answer").data]

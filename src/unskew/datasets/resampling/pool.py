@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,16 +66,14 @@ def read_pool(opened: Target, by: By | str | Sequence[str], advance: Advance) ->
 
 def _read_needed(opened: Target, by: object) -> Iterator[Batch]:
     """Yield all rows; leave out columns that the variables cannot use, where the reader can."""
-    read: Any = opened.read
     texts = _names(by)
-    if opened.domain is not None or not texts or len(inspect.signature(read).parameters) < 2:
+    if opened.domain is not None or not texts:
         return opened.read(None)
     first = next(opened.read(1), None)
     columns = [] if first is None or first.is_plain else column_names(first)
     # A path or a measure holds the name of its column. One that is too many does no harm.
     needed = [column for column in columns if any(column in text for text in texts)]
-    batches: Iterator[Batch] = read(None, needed or None)
-    return batches
+    return opened.read(None, needed or None)
 
 
 def _names(by: object) -> list[str]:
