@@ -1,0 +1,96 @@
+"""Pilot samples: the rule by which a recipe with a budget keeps examples is fitted to one.
+
+The pilot is drawn once for a dataset or a stream, and the rule is written down. So all parts, all
+workers and all machines keep examples by the same rule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from unskew.balance.goal import Balance, Goal, balance
+from unskew.balance.rule import pilot_of
+from unskew.core.batch import Batch
+from unskew.core.recipe import Recipe
+from unskew.core.rng import generator
+from unskew.core.source import Source
+from unskew.core.variables.combine import joint
+from unskew.core.variables.variable import SalientVariable
+
+FIRST = 4_096  # draws by which the size of a pilot is worked out
+LARGEST = 1 << 19  # draws
+LARGEST_OWN = 1 << 14  # draws of a user's own source, which may be slow
+OFTEN_KEPT = 0.9  # a value whose draws are kept more often than this need not be known well
+ERROR = 0.05  # relative standard error wanted of the rarest share that matters
+
+
+def goal_of(recipe: Recipe) -> Goal:
+    """Return what a recipe wants to reach."""
+    targets = {
+        name: target if isinstance(target, str) else {_value(v): share for v, share in target}
+        for name, target in recipe.target.items()
+    }
+    return Goal(recipe.budget, recipe.closeness, targets)
+
+
+def balanced_variables(
+    variables: Sequence[SalientVariable], jointly: bool
+) -> tuple[SalientVariable, ...]:
+    """Return the variables that get a table each: one for all if they count jointly."""
+    return (joint(variables),) if jointly else tuple(variables)
+
+
+def fitted(
+    source: Source,
+    variables: Sequence[SalientVariable],
+    goal: Goal,
+    rng: np.random.Generator,
+    draws: int = 0,
+) -> Balance:
+    """Draw a pilot sample, and fit the rule to it.
+
+    Without a number of draws, a first look says how many are needed: the share of a value that is
+    often dropped must be known to 5 %. Other values need not be known so well.
+    """
+    batches = list(_drawn(source, rng, draws or FIRST))
+    if draws:
+        return balance(pilot_of(variables, batches), goal)
+    first = pilot_of(variables, batches)
+    most = LARGEST_OWN if source.is_own else LARGEST
+    wanted = min(most, _wanted(balance(first, goal)))
+    if wanted <= FIRST:
+        return balance(first, goal)
+    batches += _drawn(source, rng, wanted - FIRST)
+    return balance(pilot_of(variables, batches), goal)
+
+
+def recipe_balance(recipe: Recipe, source: Source, variables: Sequence[SalientVariable]) -> Balance:
+    """Fit the rule of a recipe; the pilot has random numbers of its own."""
+    rng = generator(recipe.seed, recipe.source, "pilot")
+    chosen = balanced_variables(variables, recipe.jointly)
+    return fitted(source, chosen, goal_of(recipe), rng, recipe.pilot)
+
+
+def _drawn(source: Source, rng: np.random.Generator, n: int) -> Iterator[Batch]:
+    left = n
+    while left > 0:
+        batch, _ = source.draw(rng, min(left, source.chunk))
+        left -= len(batch)
+        yield batch
+
+
+def _wanted(first: Balance) -> int:
+    """Return how many draws tell the rarest share that matters up to the wanted error."""
+    rarest = 1.0
+    for shares, reached in zip(first.shares, first.reached, strict=True):
+        dropped = (shares > 0) & (reached < OFTEN_KEPT * first.draws * shares)
+        rarest = min([rarest, *shares[dropped].tolist()])
+    return math.ceil(1 / (rarest * ERROR**2))
+
+
+def _value(value: Any) -> Any:
+    return tuple(map(_value, value)) if isinstance(value, list) else value
