@@ -71,8 +71,8 @@ class Rule:
         self.variables = tuple(variables)
         self.values = tuple(tuple(known) for known in values)
         self._tables = tuple(np.append(table, table.max()) for table in tables)
-        self._codebooks = tuple(map(Codebook, self.variables))
-        for codebook, known in zip(self._codebooks, self.values, strict=True):
+        self.codebooks = tuple(map(Codebook, self.variables))
+        for codebook, known in zip(self.codebooks, self.values, strict=True):
             codebook.learn(known)
 
     @classmethod
@@ -81,17 +81,25 @@ class Rule:
         variables = [codebook.variable for codebook in pilot.codebooks]
         return cls(variables, [codebook.values for codebook in pilot.codebooks], fit.tables)
 
-    def chances(self, batch: Batch) -> NDArray[np.float64]:
-        """Return with which probability each row is kept.
+    def codes(self, batch: Batch) -> list[NDArray[np.int64]]:
+        """Return the code of each row, for each variable."""
+        return [codebook.measure(batch) for codebook in self.codebooks]
+
+    def chances_of(self, codes: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
+        """Return with which probability each row is kept, by its codes.
 
         A value that the pilot sample did not have is rare: it counts like the value that is kept
         most readily.
         """
-        scores = np.zeros(len(batch))
-        for codebook, table in zip(self._codebooks, self._tables, strict=True):
-            scores += table[np.minimum(codebook.measure(batch), len(table) - 1)]
+        scores = np.zeros(len(codes[0]))
+        for column, table in zip(codes, self._tables, strict=True):
+            scores += table[np.minimum(column, len(table) - 1)]
         chances: NDArray[np.float64] = np.exp(np.minimum(scores, 0.0))
         return chances
+
+    def chances(self, batch: Batch) -> NDArray[np.float64]:
+        """Return with which probability each row is kept."""
+        return self.chances_of(self.codes(batch))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tables as plain data, ready for JSON."""

@@ -171,9 +171,8 @@ class Recipe:
         """Check budget, closeness and targets; shares become pairs, which JSON can hold."""
         check_range("pilot", self.pilot, 0, step="0 means that it is worked out")
         pairs = {}
-        for name, target in self.target.items():
-            if isinstance(target, Mapping):
-                target = [[value, share] for value, share in target.items()]
+        for name, given in self.target.items():
+            target = [*given.items()] if isinstance(given, Mapping) else given
             listed = isinstance(target, (list, tuple)) and all(len(pair) == 2 for pair in target)
             if not (isinstance(target, str) or listed):
                 raise UnskewError(
