@@ -321,7 +321,8 @@ def main() -> None:
     options = parser.parse_args()
     lines = options.programs.read_text().splitlines()
     grammar = fit([line.split() for line in lines], options.n)
-    options.o.write_text(json.dumps(grammar.to_dict(), indent=None) + "\n")
+    facts = {name: np.asarray(value).round(5).tolist() for name, value in grammar._asdict().items()}
+    options.o.write_text(json.dumps(facts, indent=None) + "\n")
 
 
 if __name__ == "__main__":

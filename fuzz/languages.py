@@ -13,9 +13,9 @@ from unskew.domains.karel.formats.problems import problems, read_text, write_pro
 from unskew.domains.karel.formats.show import show
 from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.syntax import parse, to_readable, to_tokens
-from unskew.domains.karel.sampling.programs import original_programs
-from unskew.domains.karel.sampling.worlds import UNIFORM_WORLDS, draw_worlds
+from unskew.domains.karel.sampling.programs import original_examples, original_programs
 from unskew.domains.karel.world import (
+    BYTES,
     TENSOR_SHAPE,
     World,
     from_picture,
@@ -46,7 +46,8 @@ def _programs() -> list[str]:
 
 
 def _worlds() -> list[World]:
-    return list(draw_worlds(np.random.default_rng(0), 60, UNIFORM_WORLDS, 0.1, 0.1, 0))
+    examples = original_examples(np.random.default_rng(0), 10, 6)
+    return list(examples.inputs.reshape(-1, BYTES))
 
 
 def _token_programs(_: Path) -> Reader:

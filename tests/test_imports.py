@@ -41,6 +41,7 @@ PUBLIC = {
     "over",
     "resample",
     "round_to",
+    "sampler",
     "samples_needed",
     "stream",
     "verify",

@@ -14,7 +14,8 @@ import torch
 
 from tests.commands import exit_code, python
 from tests.waiting import HANG, until
-from unskew.cli.progress import told_if_long
+from unskew.cli.printing import echo
+from unskew.cli.progress import call_after
 from unskew.core.recipe import Recipe
 from unskew.datasets.generate import generate
 from unskew.domains.karel import from_picture, parse, run
@@ -283,9 +284,9 @@ def test_what_solving_needs_is_compiled_before(tmp_path):
 
 def test_one_is_told_what_takes_long_and_nothing_of_what_does_not(capfd):
     told = []
-    with told_if_long("compiling", 0.01):
+    with call_after(0.01, lambda: echo("compiling", err=True)):
         until(lambda: told.append(capfd.readouterr()) or told[-1].err)
-    with told_if_long("loading", HANG):
+    with call_after(HANG, lambda: echo("loading", err=True)):
         pass
     assert told[-1] == ("", "compiling\n")
     assert capfd.readouterr() == ("", "")

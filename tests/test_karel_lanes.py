@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from tests.waiting import HANG, is_alive, until
-from unskew.cli.time_limit import AGAIN, time_limit
+from unskew.cli.reproduce import AGAIN, time_limit
 from unskew.core.errors import UnskewError
 from unskew.core.processes.crew import send
 from unskew.core.processes.worker import STOPPED

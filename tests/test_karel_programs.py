@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.karel import rows_of
+from tests.karel_kernels import coverable
 from tests.naive import karel as naive
 from tests.naive import karel_programs as facts
 from tests.naive.karel_worlds import draw_worlds
@@ -20,7 +21,7 @@ from unskew.domains.karel.language import tokens
 from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.language.syntax import parse
 from unskew.domains.karel.running.interpreter import run
-from unskew.domains.karel.sampling.coverable import can_act_everywhere, can_leave_loops, coverable
+from unskew.domains.karel.sampling.coverable import can_act_everywhere, can_leave_loops
 from unskew.domains.karel.sampling.pairs import MADE, ORIGINAL_BUDGET, draw_pairs
 from unskew.domains.karel.sampling.programs import original_examples, original_programs
 from unskew.domains.karel.sampling.worlds import ORIGINAL

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.karel import branches, places_of_tests, rows_of
+from tests.karel_kernels import coverable, draw_worlds
 from tests.naive import karel as naive
 from tests.naive.karel_programs import (
     HISTOGRAMS,
@@ -23,8 +24,7 @@ from unskew.core.rng import generator
 from unskew.domains.karel import run
 from unskew.domains.karel.language.compiler import compile_programs
 from unskew.domains.karel.running.hidden import EVEN
-from unskew.domains.karel.sampling.coverable import coverable
-from unskew.domains.karel.sampling.worlds import UNIFORM_WORLDS, draw_worlds
+from unskew.domains.karel.sampling.worlds import UNIFORM_WORLDS
 
 SHORT = {
     "front": "frontIsClear",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from tests.karel_kernels import draw_worlds
 from unskew.core.rng import generator
 from unskew.domains.karel import world
 from unskew.domains.karel.running.hidden import EVEN, GEOMETRIC, REVERSED, VARIED
@@ -17,7 +18,6 @@ from unskew.domains.karel.sampling.worlds import (
     ORIGINAL,
     ORIGINAL_WORLDS,
     UNIFORM_WORLDS,
-    draw_worlds,
 )
 from unskew.domains.karel.world import FACING, HEIGHT, POSITION, SIDE, WALL, WIDTH, grid_of
 

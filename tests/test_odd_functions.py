@@ -168,7 +168,8 @@ def test_a_value_that_cannot_be_counted_is_refused(kind, tmp_path):
     rows = [{"a": i} for i in range(3)]
     expected = "returned ", said, "(example {'a': "
     refused(lambda: unskew.audit(rows, by=variable), *expected)
-    refused(lambda: list(islice(unskew.homogenize(lambda rng: rows[1], by=variable), 2)), said)
+    reason = said.partition("(")[2] or said  # where each is drawn alone, nothing is compared first
+    refused(lambda: list(islice(unskew.homogenize(lambda rng: rows[1], by=variable), 2)), reason)
     refused(lambda: unskew.resample(rows, tmp_path / "a.jsonl", by=variable), *expected)
 
     def objects(batch):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from unskew.core.errors import UnskewError as UnskewError
     from unskew.core.recipe import Recipe as Recipe
     from unskew.core.source import Source as Source
+    from unskew.core.source import sampler as sampler
     from unskew.core.tally import Tally as Tally
     from unskew.core.variables.combine import bins as bins
     from unskew.core.variables.combine import clip as clip
@@ -82,6 +83,7 @@ _HOME = {
     "over": "core.variables.combine",
     "resample": "datasets.resample",
     "round_to": "core.variables.combine",
+    "sampler": "core.source",
     "samples_needed": "balance.theory",
     "stream": "datasets.stream",
     "verify": "datasets.verify",

@@ -173,7 +173,7 @@ def _free_cell(state, world, free):
 
 
 def draw_worlds(rng, n, kind, r_wall, r_marker, counts):
-    """Draw ``n`` worlds, (n, 260), by the parameters of ``sampling.worlds.draw_worlds``."""
+    """Draw ``n`` worlds, (n, 260), by the parameters of ``tests.karel_kernels.draw_worlds``."""
     worlds = np.empty((n, BYTES), dtype=np.uint8)
     _draw_rows(chance(rng), kind, r_wall, r_marker, counts, worlds)
     return worlds

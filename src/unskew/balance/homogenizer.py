@@ -14,8 +14,10 @@ from unskew.balance import theory
 from unskew.balance.acceptance import AT_LEAST, accept
 from unskew.balance.codebook import Codebook
 from unskew.balance.histogram import FEWEST, Histogram
+from unskew.balance.saved import DrawState, HomogenizerState
 from unskew.core.errors import HealthWarning, UnskewError, check_range
 from unskew.core.recipe import EPSILONS
+from unskew.core.rng import at_state, state_of
 from unskew.core.tally import Tally
 from unskew.core.variables.variable import describe
 
@@ -93,6 +95,44 @@ class Homogenizer:
         """
         drawn = Counter(self._drawn_values.by_value())
         return drawn if self._codebook.declared else +drawn, +Counter(self._kept_values.by_value())
+
+    @property
+    def draws_to_look(self) -> int:
+        """How many draws come before the health is judged for the next time."""
+        return max(1, self._next_look - self.drawn)
+
+    def state(self) -> HomogenizerState:
+        """Return the counts and the generator as they are now."""
+        return HomogenizerState(
+            self._codebook.values,
+            self._drawn_values.counts.copy(),
+            self._kept_values.counts.copy(),
+            self._state.copy(),
+            state_of(self._rng),
+            self.drawn,
+            self.kept,
+            self._drought,
+            self._next_look,
+            frozenset(self._warned),
+        )
+
+    def go_on_from(self, state: HomogenizerState) -> None:
+        """Set the counts and the generator."""
+        values = state.values[: len(state.drawn_values)]
+        self._codebook.learn(values)
+        numbers = {value: code for code, value in enumerate(self._codebook.values)}
+        codes = [numbers[value] for value in values]
+        for histogram, counts in (
+            (self._drawn_values, state.drawn_values),
+            (self._kept_values, state.kept_values),
+        ):
+            histogram.counts[:] = 0
+            histogram.counts[codes] = counts
+        self._state = state.kernel.copy()
+        self._rng = at_state(self._rng, state.rng)
+        self.drawn, self.kept = state.drawn, state.kept
+        self._drought, self._next_look = state.drought, state.next_look
+        self._warned = set(state.warned)
 
     def health(self) -> Health:
         """Judge the run so far; ``warnings`` is empty when all is well."""
@@ -179,13 +219,30 @@ class KeptBatches:
         gives its first example soon.
         """
         self._source, self._rng, self._homogenizer = source, rng, homogenizer
+        self._sampler = source.sampler
         self._chunk = min(first_chunk or source.chunk, source.chunk)
         self._tally = Tally()
 
     def take(self, n: int | None = None) -> Iterator[Batch]:
         """Yield batches of kept examples, never an empty one, until ``n`` are kept or for ever."""
-        left, tally = ENDLESS if n is None else n, self._tally
-        while left > 0:
+        left = n
+        while left is None or left > 0:
+            batch = self.draw(left)
+            if left is not None:
+                left -= len(batch)
+            if len(batch):
+                yield batch
+
+    def draw(self, needed: int | None = None) -> Batch:
+        """Draw once; return what is kept of it, which may be nothing.
+
+        ``needed`` says how many kept examples are needed, and is None if nobody knows. A user's
+        sampler may be slow, so it draws no more than that.
+        """
+        left, tally, sampler = ENDLESS if needed is None else needed, self._tally, self._sampler
+        if sampler is not None:
+            batch, dropped = sampler.some(self._rng, needed, tally.drawn)
+        else:
             draws = 1  # for one kept example, so that few are drawn in vain
             if self._homogenizer is not None:
                 draws += tally.drawn // max(tally.kept, 1)
@@ -193,17 +250,61 @@ class KeptBatches:
             if len(batch) == 0:
                 raise UnskewError(f"source {self._source.name!r} gave nothing; it must draw")
             self._chunk = min(2 * self._chunk, self._source.chunk)
-            tally.dropped += dropped
-            if self._homogenizer is None:
-                tally.drawn += len(batch)
-            else:
-                keep = self._homogenizer.keep(batch, left)
-                tally.drawn += len(keep)
-                batch = batch.head(len(keep)).filter(keep)
-            tally.kept += len(batch)
-            left -= len(batch)
-            if len(batch):
-                yield batch
+        tally.dropped += dropped
+        self._last = batch
+        return self._choose(batch, left)
+
+    def _choose(self, batch: Batch, most: int) -> Batch:
+        """Return what is kept of a batch, up to the example with which ``most`` are kept."""
+        tally, homogenizer = self._tally, self._homogenizer
+        if homogenizer is None:
+            tally.drawn += len(batch)
+        else:
+            # Time decides where a sampler's batch ends, but not when the health is judged.
+            first = homogenizer.draws_to_look if self._sampler is not None else len(batch)
+            keep = homogenizer.keep(batch.head(first) if first < len(batch) else batch, most)
+            more = most - int(keep.sum())
+            if len(keep) == first < len(batch) and more:
+                rest = homogenizer.keep(batch.slice(first, len(batch)), more)
+                keep = np.concatenate([keep, rest])
+            tally.drawn += len(keep)
+            batch = batch.head(len(keep)).filter(keep)
+        tally.kept += len(batch)
+        return batch
+
+    def health(self) -> Health:
+        """Return the cost next to its bound, the values never seen, and warnings."""
+        return self._chooser().health()
+
+    def earlier(self, before: DrawState, kept: int) -> tuple[Tally, Health]:
+        """Return the tally and the health at a place in the last batch: where so many were kept.
+
+        ``before`` is where drawing stood before that batch.
+        """
+        now = self.state()
+        homogenizer = replace(before.homogenizer, warned=now.homogenizer.warned)
+        self.go_on_from(replace(before, homogenizer=homogenizer))
+        self._choose(self._last, kept)
+        result = self.tally, self.health()
+        self.go_on_from(now)
+        return result
+
+    def state(self) -> DrawState:
+        """Return where drawing stands; only with a homogenizer."""
+        homogenizer = self._chooser().state()
+        tally = replace(self._tally, dropped=self._tally.dropped.copy())
+        return DrawState(state_of(self._rng), self._chunk, tally, homogenizer)
+
+    def go_on_from(self, state: DrawState) -> None:
+        """Set where drawing stands."""
+        self._rng, self._chunk = at_state(self._rng, state.rng), state.chunk
+        self._chooser().go_on_from(state.homogenizer)
+        self._tally = replace(state.tally, dropped=state.tally.dropped.copy())
+
+    def _chooser(self) -> Homogenizer:
+        if self._homogenizer is None:
+            raise UnskewError("nothing is homogenized, so there is no state; give a variable")
+        return self._homogenizer
 
     @property
     def tally(self) -> Tally:

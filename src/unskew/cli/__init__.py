@@ -99,7 +99,8 @@ def _end(error: BaseException, *, stopped: bool) -> NoReturn:
         _fail(_usage(error))
     # Click and rich turn a closed pipe into their own exit.
     if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):
-        _unread()
+        _drop_output()
+        sys.exit(141)
     if isinstance(error, OSError):  # mostly the output, on a disk that is full
         _drop_output()
         what = error.filename or "the output"
@@ -149,12 +150,6 @@ def _can_continue(arguments: list[str]) -> bool:
     command, options = arguments[:1], arguments[1:]
     kept = any(option.split("=")[0] == "--work" for option in options)
     return command in (["train"], ["generate"]) or (command == ["reproduce"] and kept)
-
-
-def _unread() -> NoReturn:
-    """End without a word: nobody reads the output any more."""
-    _drop_output()
-    sys.exit(141)
 
 
 def _drop_output() -> None:

@@ -9,7 +9,7 @@ import typer
 
 from unskew.cli.options import TARGET, By, Json, Seed, Settings, Trust, read_settings
 from unskew.cli.printing import draw, echo, print_json
-from unskew.cli.progress import progress
+from unskew.cli.progress import progress, with_rate
 
 if TYPE_CHECKING:
     from unskew.audits.audit import Audit
@@ -94,12 +94,12 @@ def _audit(
     like: Audit | None = None,
 ) -> Audit:
     """Return the audit of one target, and show progress."""
-    from unskew.datasets.api import DEFAULT_N
     from unskew.datasets.api import audit as run
+    from unskew.datasets.pace import DEFAULT_N
     from unskew.datasets.target import open_target
 
     opened = open_target(target, settings, seed, trust)
-    if n is None and opened.endless:
-        n = DEFAULT_N
-    with progress(f"auditing {target}", n) as advance:
-        return run(opened, by or None, n, also=also, like=like, advance=advance)
+    total = DEFAULT_N if n is None and opened.endless else n
+    with progress(f"auditing {target}", total) as advance:
+        shown = with_rate(advance) if opened.endless else advance
+        return run(opened, by or None, n, also=also, like=like, advance=shown)

@@ -7,30 +7,25 @@ from typing import Annotated
 
 import typer
 
-from unskew.cli.options import TARGET, Json, Seed, Settings, Trust, read_settings
+from unskew.cli.options import TARGET, Json, Seed, Settings, Trust, option, read_settings
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
 
 
 def convert(
-    target: Annotated[
-        str,
-        typer.Argument(metavar="IN", help=f"{TARGET} A source needs -n."),
-    ],
+    target: Annotated[str, typer.Argument(metavar="IN", help=f"{TARGET} A source needs -n.")],
     output: Annotated[Path, typer.Argument(metavar="OUT", help="A .parquet or .jsonl file.")],
     form: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "Write another format: records is the JSONL of the original Karel dataset.",
             "--as",
             metavar="FORM",
-            help="Write another format: records is the JSONL of the original Karel dataset.",
         ),
     ] = None,
     n: Annotated[
         int | None,
-        typer.Option(
-            "-n", help="Number of examples to read.", show_default="all of a dataset or file"
-        ),
+        option("Number of examples to read.", "-n", default="all of a dataset or file"),
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
@@ -41,15 +36,9 @@ def convert(
     from unskew.datasets.convert import convert as run
 
     with progress(f"converting {target}", n) as advance:
+        chosen = read_settings(settings)
         rows = run(
-            target,
-            output,
-            form,
-            n,
-            seed=seed,
-            settings=read_settings(settings),
-            trust=trust,
-            advance=advance,
+            target, output, form, n, seed=seed, settings=chosen, trust=trust, advance=advance
         )
     if as_json:
         print_json({"file": str(output), "rows": rows})

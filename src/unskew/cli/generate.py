@@ -13,6 +13,7 @@ from unskew.cli.options import (
     Homogenize,
     Json,
     Settings,
+    option,
     read_settings,
     read_splits,
 )
@@ -34,90 +35,69 @@ def generate(
         ),
     ],
     output: Annotated[
-        str, typer.Option("-o", "--output", help="Folder for the dataset, or s3://bucket/prefix.")
+        str, option("Folder for the dataset, or s3://bucket/prefix.", "-o", "--output")
     ],
-    n: Annotated[
-        int | None, typer.Option("-n", help="Number of examples to keep.", show_default="10,000")
-    ] = None,
+    n: Annotated[int | None, option("Number of examples to keep.", "-n", default="10,000")] = None,
     homogenize: Homogenize = None,
     epsilon: Annotated[
         float | None,
-        typer.Option(
-            "--epsilon",
-            help="A smaller value gets closer to uniform and costs more draws.",
-            show_default="0.025",
-        ),
+        option("A smaller value gets closer to uniform and costs more draws.", default="0.025"),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", help="The same seed gives the same bytes.", show_default="0"),
-    ] = None,
+    seed: Annotated[int | None, option("The same seed gives the same bytes.", default="0")] = None,
     settings: Settings = None,
     shard_size: Annotated[
         int | None,
-        typer.Option(
-            "--shard-size",
-            help="Examples in each part. Every part is homogenized on its own.",
-            show_default="65,536",
-        ),
+        option("Examples in each part. Every part is homogenized on its own.", default="65,536"),
     ] = None,
     splits: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "A split and its number of examples. Repeatable. No program is in two splits.",
             "--split",
             metavar="NAME=N",
-            help="A split and its number of examples. Repeatable. No program is in two splits.",
         ),
     ] = None,
     exclude: Exclude = None,
-    distinct: Annotated[
-        bool, typer.Option("--distinct", help="Keep each program only once.")
-    ] = False,
-    start_from: Annotated[
+    distinct: Annotated[bool, option("Keep each program only once.", "--distinct")] = False,
+    given: Annotated[
         str | None,
-        typer.Option(
-            "--given",
-            metavar="DATASET",
-            help="Keep the programs of this dataset and draw new worlds for them.",
+        option(
+            "Keep the programs of this dataset and draw new worlds for them.", metavar="DATASET"
         ),
     ] = None,
     workers: Annotated[
-        int | None,
-        typer.Option("--workers", help="Number of processes.", show_default="one for each core"),
+        int | None, option("Number of processes.", default="one for each core")
     ] = None,
-    engine: Annotated[
-        str, typer.Option("--engine", help="local, or ray to make the parts on a Ray cluster.")
-    ] = "local",
+    engine: Annotated[str, option("local, or ray to make the parts on a Ray cluster.")] = "local",
     address: Annotated[
-        str | None,
-        typer.Option("--address", help="Address of the Ray cluster.", show_default="this machine"),
+        str | None, option("Address of the Ray cluster.", default="this machine")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Run a recipe: draw, homogenize, and write a dataset of Parquet parts."""
     from unskew.datasets.generate import generate as run
 
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "n": n,
         "homogenize": tuple(homogenize) if homogenize else None,
         "epsilon": epsilon,
         "seed": seed,
         "shard_size": shard_size,
-        "given": start_from,
+        "given": given,
         "splits": read_splits(splits),
         "exclude": tuple(exclude) if exclude else None,
         "distinct": distinct or None,
     }
-    given = {name: value for name, value in given.items() if value is not None}
-    recipe = _recipe(source, given, read_settings(settings))
+    chosen = {name: value for name, value in fields.items() if value is not None}
+    recipe = _recipe(source, chosen, read_settings(settings))
     if epsilon is not None and not recipe.homogenize:
         raise UnskewError(
             f"--epsilon is {epsilon:g}, but nothing is homogenized; name a variable: --homogenize, "
             "or leave out --epsilon"
         )
-    chosen = _engine(engine, workers, address, recipe.shards)
+    crew = _engine(engine, workers, address, recipe.shards)
     with progress(f"generating {recipe.source}", recipe.n) as advance:
-        dataset = run(recipe, output, advance, engine=chosen)
+        dataset = run(recipe, output, advance, engine=crew)
     if as_json:
         print_json({"folder": output, "rows": len(dataset), "tally": dataset.tally.to_dict()})
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +13,6 @@ import typer
 
 from unskew.cli.options import Json
 from unskew.cli.printing import echo, print_json
-from unskew.core.errors import unknown
 
 if TYPE_CHECKING:
     from unskew.core.domain import Domain
@@ -31,9 +30,7 @@ def list_(
     from unskew.domains import domain_names, load_domain
     from unskew.experiments import EXPERIMENTS
 
-    if name is not None and name not in domain_names():
-        raise unknown("domain", name, domain_names())
-    domains = [load_domain(domain) for domain in domain_names() if name in (None, domain)]
+    domains = [load_domain(domain) for domain in (domain_names() if name is None else [name])]
     facts = _facts(domains)
     if name is None:
         facts["experiments"] = list(EXPERIMENTS)
@@ -48,38 +45,33 @@ def _facts(domains: Sequence[Domain]) -> dict[str, Any]:
     """Return what the command lists, as plain data."""
     from unskew.core.domain import parameters
 
+    def by_name(entries: Callable[[Domain], Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+        """Yield the entries of all domains with their full names."""
+        for domain in domains:
+            for name, entry in entries(domain).items():
+                yield f"{domain.name}/{name}", entry
+
     return {
         "sources": {
-            f"{domain.name}/{name}": {
+            name: {
                 "doc": _first_line(make),
                 "parameters": {
                     p.name: {"default": p.default, "allowed": p.allowed, **asdict(p.range)}
                     for p in parameters(make).values()
                 },
             }
-            for domain in domains
-            for name, make in domain.sources.items()
+            for name, make in by_name(lambda domain: domain.sources)
         },
         "not_installed": {
             domain.name: f"{domain.doc}; install it with: pip install 'unskew[{domain.extra}]'"
             for domain in domains
             if domain.extra and not domain.sources
         },
-        "recipes": {
-            f"{domain.name}/{name}": recipe.summary
-            for domain in domains
-            for name, recipe in domain.catalog.recipes.items()
-        },
+        "recipes": {name: r.summary for name, r in by_name(lambda domain: domain.catalog.recipes)},
         "tables": {
-            f"{domain.name}/{name}": _first_line(make)
-            for domain in domains
-            for name, make in domain.catalog.tables.items()
+            name: _first_line(make) for name, make in by_name(lambda domain: domain.catalog.tables)
         },
-        "variables": {
-            f"{domain.name}/{name}": variable.doc
-            for domain in domains
-            for name, variable in domain.variables.items()
-        },
+        "variables": {name: v.doc for name, v in by_name(lambda domain: domain.variables)},
     }
 
 
@@ -96,16 +88,14 @@ def _print_sources(domains: Sequence[Domain], facts: dict[str, Any], in_full: bo
             _print_line("    ", ", ".join(domain.sources), most=100)
             continue
         for source in domain.sources:
-            _print_source(f"{domain.name}/{source}", facts["sources"][f"{domain.name}/{source}"])
+            name = f"{domain.name}/{source}"
+            fact = facts["sources"][name]
+            _print_line(f"  {name:<22}  ", fact["doc"])
+            for key, parameter in fact["parameters"].items():
+                setting = f"{key}={parameter['default']}"
+                _print_line(f"    {setting:<20}  ", f"{parameter['allowed']}: {parameter['doc']}")
     for name, how in facts["not_installed"].items():
         _print_line(f"  {name}/…  ", how)
-
-
-def _print_source(name: str, fact: dict[str, Any]) -> None:
-    _print_line(f"  {name:<22}  ", fact["doc"])
-    for key, parameter in fact["parameters"].items():
-        setting = f"{key}={parameter['default']}"
-        _print_line(f"    {setting:<20}  ", f"{parameter['allowed']}: {parameter['doc']}")
 
 
 def _print_line(name: str, text: str, most: int | None = None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -85,3 +85,12 @@ def read_shown(text: str) -> tuple[int, int]:
     if not 1 <= first <= last:
         raise UnskewError(f"--shown is {text!r}; give at least 1, and the smaller number first")
     return first, last
+
+
+def option(
+    text: str, *names: str, default: str = "", metavar: str | None = None, panel: str | None = None
+) -> Any:
+    """Return an option for a signature. ``default`` says in words what holds without it."""
+    return typer.Option(
+        *names, help=text, show_default=default or True, metavar=metavar, rich_help_panel=panel
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -31,10 +31,23 @@ def progress(label: str, total: int | None) -> Iterator[Advance]:
         yield _lines(label, total)
 
 
+def with_rate(advance: Advance, clock: Callable[[], float] = time.monotonic) -> Advance:
+    """Return a function that also notes how much work a second is done."""
+    begin, done = clock(), 0
+
+    def noted(more: int, note: str = "") -> None:
+        nonlocal done
+        done += more
+        seconds = clock() - begin
+        advance(more, f"{done / seconds:.3g} a second {note}".rstrip() if seconds > 0 else note)
+
+    return noted
+
+
 @contextmanager
-def told_if_long(text: str, seconds: float = FIRST_LINE) -> Iterator[None]:
-    """Print a text on stderr if the block takes longer than so many seconds."""
-    timer = threading.Timer(seconds, lambda: echo(text, err=True))
+def call_after(seconds: float, function: Callable[[], None]) -> Iterator[None]:
+    """Call a function if the block takes longer than so many seconds."""
+    timer = threading.Timer(seconds, function)
     timer.daemon = True
     timer.start()
     try:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,13 +15,13 @@ from typing import Annotated, Any
 import typer
 
 from unskew.cli.models.command import PANELS, need_torch
-from unskew.cli.options import Json
+from unskew.cli.options import Json, option
 from unskew.cli.printing import draw, echo, print_json, terminal
-from unskew.cli.progress import Advance, progress
-from unskew.cli.time_limit import time_limit
+from unskew.cli.progress import Advance, call_after, progress
 from unskew.core.errors import UnskewError, check_count, check_range, unknown
 from unskew.experiments.say import Say
 
+AGAIN = 75  # the exit code that means: run it again (EX_TEMPFAIL of sysexits)
 ALL, NONE, CALCULATOR = "all", "none", "calculator"
 OF_CALCULATOR, OF_KAREL = PANELS["calculator"], PANELS["karel"]
 
@@ -39,72 +42,63 @@ def reproduce(
     experiment: Annotated[
         str, typer.Argument(help="An experiment, or all. unskew list names the experiments.")
     ],
-    scale: Annotated[
-        str, typer.Option(help="Size of the experiment: smoke, small or full.")
-    ] = "smoke",
+    scale: Annotated[str, option("Size of the experiment: smoke, small or full.")] = "smoke",
     output: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "Write the result to this JSON file. For all, give a folder.",
             "-o",
             "--output",
             metavar="FILE",
-            help="Write the result to this JSON file. For all, give a folder.",
         ),
     ] = None,
     report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write one page with everything to this .html file."),
+        Path | None, option("Write one page with everything to this .html file.", metavar="FILE")
     ] = None,
     figure: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            rich_help_panel=OF_CALCULATOR,
-            help="Draw the figure to this .png or .svg file.",
-        ),
+        option("Draw the figure to this .png or .svg file.", metavar="FILE", panel=OF_CALCULATOR),
     ] = None,
     work: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Keep the training here. After a stop, the same command continues.",
+        option(
+            "Keep the training here. After a stop, the same command continues.", metavar="FOLDER"
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "Train only this model: baseline, or baseline:1 for one seed, or none. Show the other "
+            "models if --work has them. Repeatable.",
             metavar="MODEL",
-            rich_help_panel=OF_KAREL,
-            help="Train only this model: baseline, or baseline:1 for one seed, or none. Show the "
-            "other models if --work has them. Repeatable.",
+            panel=OF_KAREL,
         ),
     ] = None,
     at_once: Annotated[
         int,
-        typer.Option(
+        option(
+            "Train N models at a time, each in its own process. One model does not fill a large "
+            "GPU.",
             metavar="N",
-            rich_help_panel=OF_KAREL,
-            help="Train N models at a time, each in its own process. One model does not fill a "
-            "large GPU.",
+            panel=OF_KAREL,
         ),
     ] = 1,
     minutes: Annotated[
         float | None,
-        typer.Option(
-            help="Stop after so many minutes, and exit with 75 if work is left. The same command "
+        option(
+            "Stop after so many minutes, and exit with 75 if work is left. The same command "
             "continues from --work."
         ),
     ] = None,
     steps: Annotated[
         int | None,
-        typer.Option(
-            rich_help_panel=OF_CALCULATOR, help="Number of training steps, instead of the scale's."
-        ),
+        option("Number of training steps, instead of the scale's.", panel=OF_CALCULATOR),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Repeat experiments of the paper, and show the paper's numbers next to ours."""
     from unskew.experiments.files import write_json
+    from unskew.experiments.terminal import result_tables
 
     need_torch()
     order = Order(experiment, scale, work, only or None, at_once, steps)
@@ -119,7 +113,8 @@ def reproduce(
             if output is not None:
                 write_json(output / f"{name}.json" if experiment == ALL else output, result)
             if not as_json:
-                _print(result)
+                for table in result_tables(result, terminal()):
+                    draw(table)
     if figure is not None:
         from unskew.audits.report import write_chart
         from unskew.experiments.figures import cost_figure
@@ -136,6 +131,30 @@ def reproduce(
             echo(f"{label}: {path}", err=as_json)
 
 
+@contextmanager
+def time_limit(minutes: float | None) -> Iterator[None]:
+    """Stop the block after so many minutes. It saves what it also saves after Ctrl-C."""
+    if minutes is None:
+        yield
+        return
+    is_over = threading.Event()
+
+    def end() -> None:
+        is_over.set()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    try:
+        with call_after(60 * minutes, end):
+            yield
+    except UnskewError:
+        raise
+    except BaseException as error:  # a library may replace the interrupt by its own error
+        if not is_over.is_set():
+            raise
+        echo(f"stopped after {minutes:g} minutes; run the same command again to continue", err=True)
+        raise typer.Exit(AGAIN) from error
+
+
 def _check(order: Order, minutes: float | None) -> None:
     """Refuse options that do not fit together before the work begins."""
     from unskew.experiments import load_experiment
@@ -145,9 +164,9 @@ def _check(order: Order, minutes: float | None) -> None:
     if order.steps is not None and order.experiment != CALCULATOR:
         raise UnskewError(f"--steps is for the Calculator; leave it out of {order.experiment}")
     check_count("--at-once", order.at_once)
-    for option, is_given in (("only", bool(order.only)), ("at-once", order.at_once > 1)):
+    for name, is_given in (("only", bool(order.only)), ("at-once", order.at_once > 1)):
         if is_given and order.experiment == CALCULATOR:
-            raise UnskewError(f"--{option} is for Karel's models; leave it out of calculator")
+            raise UnskewError(f"--{name} is for Karel's models; leave it out of calculator")
     work = order.work
     if order.only and work is None:
         raise UnskewError("--only needs a folder with earlier results; give --work")
@@ -186,12 +205,17 @@ def _results(order: Order, work: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
     names = EXPERIMENTS if order.experiment == ALL else (order.experiment,)
     karel = {name: load_experiment(name) for name in names if name in KAREL}
-    if order.only:
-        _check_only(order, list(karel.values()))
+    trainings: list[Any] = []
+    if karel:
+        from unskew.experiments.karel.lab.scales import find_scale
+
+        scale = find_scale(order.scale)
+        trainings = [training for e in karel.values() for training, _ in e.trainings(scale)]
+        _check_only(order.only or [], trainings)
     is_wanted = CALCULATOR in names
     earlier = calculator.earlier_result(work, order.scale, order.steps) if is_wanted else None
     lab: Any = _lab(order, work, list(karel.values())) if karel else None
-    if lab and order.only == [NONE] and not earlier and not _has_entries(lab, karel.values()):
+    if lab and order.only == [NONE] and not earlier and not any(map(lab.known, trainings)):
         raise UnskewError(
             f"{work} has no results of scale {order.scale}; give the --work and --scale of an "
             "earlier run"
@@ -220,15 +244,6 @@ def _run_calculator(order: Order, work: Path) -> dict[str, Any]:
         result = calculator.run(order.scale, work / CALCULATOR, say_progress(advance), order.steps)
     calculator.keep(result, work)
     return result
-
-
-def _has_entries(lab: Any, experiments: Iterable[Any]) -> bool:
-    """Return whether any model of the experiments was trained or scored earlier."""
-    return any(
-        lab.known(training)
-        for experiment in experiments
-        for training, _ in experiment.trainings(lab.scale)
-    )
 
 
 def _lab(order: Order, work: Path, experiments: list[Any]) -> Any:
@@ -261,15 +276,11 @@ def _train_at_once(lab: Any, experiments: list[Any], order: Order) -> None:
             run_lanes(lab, jobs, order.at_once, lambda name: say_progress(advance, f"{name}: "))
 
 
-def _check_only(order: Order, experiments: list[Any]) -> None:
+def _check_only(only: list[str], trainings: list[Any]) -> None:
     """Refuse a model that no experiment has: nothing would be trained."""
-    from unskew.experiments.karel.lab.scales import find_scale
-
-    scale = find_scale(order.scale)
-    trainings = [model for experiment in experiments for model, _ in experiment.trainings(scale)]
-    seeds = [f"{model.name}:{model.seed}" for model in trainings]
-    names = list(dict.fromkeys([NONE, *(model.name for model in trainings), *seeds]))
-    for name in order.only or ():
+    seeds = [f"{training.name}:{training.seed}" for training in trainings]
+    names = list(dict.fromkeys([NONE, *(training.name for training in trainings), *seeds]))
+    for name in only:
         if name not in names:
             raise unknown("model", name, names)
 
@@ -290,10 +301,3 @@ def say_progress(advance: Advance, name: str = "") -> Say:
         done = state.step
 
     return Say(stage, step)
-
-
-def _print(result: dict[str, Any]) -> None:
-    from unskew.experiments.terminal import result_tables
-
-    for table in result_tables(result, terminal()):
-        draw(table)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unskew.cli.options import TARGET, Json, Seed, Settings, Trust, read_settings
+from unskew.cli.options import TARGET, Json, Seed, Settings, Trust, option, read_settings
 from unskew.cli.printing import echo, print_json
 from unskew.core.errors import UnskewError
 
@@ -19,13 +17,12 @@ if TYPE_CHECKING:
 def show(
     target: Annotated[str, typer.Argument(help=TARGET)],
     n: Annotated[
-        int | None,
-        typer.Option("-n", help="Number of examples.", show_default="5; 1 with --trace"),
+        int | None, option("Number of examples.", "-n", default="5; 1 with --trace")
     ] = None,
     seed: Seed = 0,
     settings: Settings = None,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Show each step, in a domain that has steps.")
+        bool, option("Show each step, in a domain that has steps.", "--trace")
     ] = False,
     trust: Trust = False,
     as_json: Json = False,
@@ -43,8 +40,10 @@ def show(
         raise UnskewError(f"{opened.label} has no steps to trace; leave out --trace")
     data, row = [], -1
     for row, example in enumerate(e for part in opened.read(n) for e in part.examples()):
-        with _row(opened, row):
+        try:
             data += _show_one(opened, example, trace, as_json)
+        except UnskewError as error:
+            raise UnskewError(f"{opened.where(row)}: {error}") from error
     if row < 0:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to show")
     if as_json:
@@ -64,12 +63,3 @@ def _show_one(opened: Target, example: Any, trace: bool, as_json: bool) -> list[
         text = example_text(example, opened.domain)
         echo(text + ("\n" if "\n" in text else ""))
     return []
-
-
-@contextmanager
-def _row(opened: Target, row: int) -> Iterator[None]:
-    """Add the file and the row to the message of an error."""
-    try:
-        yield
-    except UnskewError as error:
-        raise UnskewError(f"{opened.where(row)}: {error}") from error

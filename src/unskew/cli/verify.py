@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from unskew.cli.options import Json, Trust
+from unskew.cli.options import Json, Trust, option
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
 
@@ -15,11 +15,7 @@ def verify(
     folder: Annotated[str, typer.Argument(help="A dataset that generate made.")],
     against: Annotated[
         list[str] | None,
-        typer.Option(
-            "--against",
-            metavar="DATASET",
-            help="A dataset that must share no program with FOLDER. Repeatable.",
-        ),
+        option("A dataset that must share no program with FOLDER. Repeatable.", metavar="DATASET"),
     ] = None,
     trust: Trust = False,
     as_json: Json = False,

@@ -49,8 +49,11 @@ def _until_different(source: Source, most: int) -> int:
     """Return how many examples were drawn up to the first difference; 0 if there is none.
 
     Examples are drawn one by one from two generators that begin alike. The generators are used
-    for nothing else.
+    for nothing else. A source whose examples are kept in a file gives them again from there; it is
+    not tried, because each example may cost.
     """
+    if source.sampler is not None and source.sampler.cached:
+        return 0
     left, right = (generator(0, source.name, "repeats") for _ in range(2))
     with _stdout_to_stderr():
         for number in range(1, most + 1):

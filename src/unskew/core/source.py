@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import os
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from unskew.core.batch import Batch
-from unskew.core.collected import Collected
-from unskew.core.errors import RowError, UnskewError, brief
-from unskew.core.processes.stop import raise_if_stopped
-from unskew.core.usercode import RAISED, own_code, raised
+from unskew.core.cache import Cache
+from unskew.core.errors import UnskewError, brief, check_count
+from unskew.core.samplers import CHUNK, Concurrently, ManyAtOnce, OneByOne, Sampler
+from unskew.core.usercode import own_code
 
 if TYPE_CHECKING:
     from unskew.core.domain import Domain
@@ -52,31 +54,80 @@ class Source:
         """Whether this is a user's own source, and not one of the package."""
         return ":" in self.name or self.domain is None
 
+    @property
+    def sampler(self) -> Sampler | None:
+        """What draws, if it is a user's function: it may be slow, so little is drawn ahead."""
+        return self.draw if isinstance(self.draw, Sampler) else None
 
-def plain_source(draw: Callable[[np.random.Generator], Any], name: str | None = None) -> Source:
-    """Return a source that draws with a plain function ``draw(rng) -> example``."""
-    label = name or str(getattr(draw, "__name__", type(draw).__name__))
+
+def sampler(
+    draw: Callable[..., Any],
+    *,
+    batch: bool | int = False,
+    concurrency: int = 1,
+    cache: str | os.PathLike[str] | None = None,
+) -> Source:
+    """Return a source that draws with a function of yours; all randomness must come from ``rng``.
+
+    Args:
+        draw: ``draw(rng)`` returns one example. It may be an ``async def``.
+        batch: with it, ``draw(rng, n)`` returns a list of at least one and at most n examples, or
+            a table of them. A number says how many to ask for at once; True asks for 256.
+        concurrency: how many calls of an ``async def`` run at a time. Each call gets a generator
+            of its own, so the examples do not depend on which call returns first.
+        cache: the path of a JSONL file. Every example is written to it at once, and is taken from
+            it when it is needed again, also in another run.
+    """
+    label = _label(draw)
+    check_count("concurrency", concurrency, "run at least one call at a time")
+    if batch is not False:
+        check_count("batch", CHUNK if batch is True else batch, "ask for at least one example")
+    is_async = _is_async(draw)
+    _check_sampler(draw, label, many=batch is not False)
+    if batch is not False and is_async:
+        raise UnskewError(
+            f"sampler {label!r} is async, and draws a batch; leave batch out and give concurrency, "
+            "or make it no async function"
+        )
+    if concurrency > 1 and not is_async:
+        raise UnskewError(
+            f"concurrency is {concurrency}, but sampler {label!r} is not async; write it as "
+            "async def draw(rng), or leave concurrency out"
+        )
+    kept = None if cache is None else Cache(cache, draw)
+    way: Sampler
+    if is_async:
+        way = Concurrently(draw, label, int(concurrency), kept)
+    elif batch is not False:
+        way = ManyAtOnce(draw, label, CHUNK if batch is True else int(batch), kept)
+    else:
+        way = OneByOne(draw, label, cache=kept)
+    return Source(label, _of(way, draw), chunk=CHUNK)
+
+
+def plain_source(
+    draw: Callable[[np.random.Generator], Any],
+    name: str | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Source:
+    """Return a source that draws with a plain or async function ``draw(rng) -> example``.
+
+    ``clock`` measures in seconds how long calls take.
+    """
+    label = name or _label(draw)
     _check_sampler(draw, label)
+    way = Concurrently(draw, label, 1) if _is_async(draw) else OneByOne(draw, label, clock)
+    return Source(label, _of(way, draw), chunk=CHUNK)
 
-    def many(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
-        try:
-            collected = Collected()
-            for _ in range(n):
-                collected.add(draw(rng))
-                raise_if_stopped()
-            return collected.batch(), Counter()
-        except RowError as error:
-            raise error.at(f"sampler {label!r}") from error
-        except UnskewError:
-            raise
-        except RAISED as error:  # the user's own function may raise anything
-            raise UnskewError(
-                f"sampler {label!r} raised {raised(error)}; "
-                "make it return one example for every generator"
-            ) from error
 
-    # A plain function may be slow, so no more is drawn ahead than this.
-    return Source(label, _of(many, draw), chunk=256)
+def _label(draw: Callable[..., Any]) -> str:
+    return str(getattr(draw, "__name__", type(draw).__name__))
+
+
+def _is_async(draw: object) -> bool:
+    """Whether a function, or an object that can be called, is an ``async def``."""
+    functions = (draw, vars(type(draw)).get("__call__"))
+    return any(map(inspect.iscoroutinefunction, functions))
 
 
 def own_source(source: Source | Callable[[np.random.Generator], Any]) -> Source:
@@ -97,7 +148,7 @@ def own_source(source: Source | Callable[[np.random.Generator], Any]) -> Source:
 
     return replace(
         source,
-        draw=_of(draw, source.draw),
+        draw=_of(draw, source.draw) if source.sampler is None else source.draw,
         derive=None if derive is None else _of(derived, derive),
     )
 
@@ -118,20 +169,25 @@ def _checked(drawn: Any, what: str) -> tuple[Batch, Counter[str]]:
     return drawn[0], Counter(drawn[1])
 
 
-def _check_sampler(draw: object, label: str) -> None:
+def _check_sampler(draw: object, label: str, *, many: bool = False) -> None:
+    form = "draw(rng, n) -> examples" if many else "draw(rng) -> example"
     if not callable(draw):
         raise UnskewError(
-            f"sampler is {brief(draw)}, which cannot be called; pass a function "
-            "draw(rng) -> example"
+            f"sampler is {brief(draw)}, which cannot be called; pass a function {form}"
         )
     try:
         signature = inspect.signature(draw)
     except (TypeError, ValueError):
         return  # some built-in functions do not tell
+    arguments = (None, 1) if many else (None,)
     try:
-        signature.bind(None)
+        signature.bind(*arguments)
     except TypeError:
+        takes = (
+            "two arguments, the generator it draws from and a number of examples"
+            if many
+            else "one argument, the generator it draws from"
+        )
         raise UnskewError(
-            f"sampler {label}{signature} must take one argument, the generator it draws from: "
-            "write it as draw(rng) -> example"
+            f"sampler {label}{signature} must take {takes}: write it as {form}"
         ) from None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import operator
+import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from operator import length_hint
 from typing import Any
 
 import numpy as np
@@ -11,17 +14,20 @@ import numpy as np
 from unskew.audits.audit import Audit
 from unskew.audits.auditor import Auditor
 from unskew.balance.homogenizer import Health, Homogenizer, KeptBatches
+from unskew.balance.saved import AGAIN, DrawState
 from unskew.core.batch import Batch
 from unskew.core.domain import Domain
-from unskew.core.errors import UnskewError, check_count
+from unskew.core.errors import UnskewError, brief, check_count, check_whole
 from unskew.core.recipe import Trust
 from unskew.core.repeatable import warn_of_unrepeatable
 from unskew.core.rng import generator
-from unskew.core.source import Source, own_source
+from unskew.core.source import Source, own_source, sampler
 from unskew.core.tally import Tally
+from unskew.core.values.json_text import json_text, parse_json
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By, SalientVariable
+from unskew.datasets.pace import examples_of
 from unskew.datasets.target import Target, column_names, open_target
 from unskew.io.lookup import (
     IF_TRUSTED,
@@ -31,30 +37,101 @@ from unskew.io.lookup import (
     untrusted_code,
 )
 
-DEFAULT_N = 100_000  # examples of what is endless
-
 
 class Homogenized(Iterator[Any]):
-    """An endless iterator over kept examples. It knows what they cost."""
+    """An endless iterator over kept examples. It knows what they cost, and it can be saved.
 
-    def __init__(self, source: Source, homogenizer: Homogenizer, rng: np.random.Generator) -> None:
-        """Draw nothing yet."""
-        self._homogenizer = homogenizer
+    If the sampler raises an error, the next example is drawn again from where the last one ended.
+    """
+
+    def __init__(
+        self, source: Source, homogenizer: Homogenizer, rng: np.random.Generator, seed: int = 0
+    ) -> None:
+        """Draw nothing yet; ``seed`` is that of the generators."""
+        self._source, self._homogenizer, self._seed = source, homogenizer, int(seed)
         self._batches = KeptBatches(source, rng, homogenizer, first_chunk=1)
-        self._examples = chain.from_iterable(batch.examples() for batch in self._batches.take())
+        self._before = self._batches.state()  # where drawing stood before the examples held here
+        self._held = 0
+        self._rest: Iterator[Any] = iter([])
 
     def __next__(self) -> Any:
         """Return the next kept example; there always is one."""
-        return next(self._examples)
+        for example in self._rest:
+            return example
+        self._draw()
+        return next(self._rest)
+
+    def _draw(self) -> None:
+        """Draw until examples are kept."""
+        self._held, self._rest = 0, iter([])
+        while not self._held:
+            self._before = self._batches.state()
+            try:
+                batch = self._batches.draw()
+            except BaseException:
+                self._batches.go_on_from(self._before)
+                raise
+            self._held, self._rest = len(batch), iter(list(batch.examples()))
 
     @property
     def tally(self) -> Tally:
-        """What was drawn, dropped and kept so far. It is a few examples ahead of the iterator."""
-        return self._batches.tally
+        """What was drawn, dropped and kept so far.
+
+        With a function, it is what the examples so far took. A named source is a few ahead.
+        """
+        return self._so_far()[0]
 
     def health(self) -> Health:
         """Return the cost next to its bound, the values never seen, and warnings."""
-        return self._homogenizer.health()
+        return self._so_far()[1]
+
+    def _so_far(self) -> tuple[Tally, Health]:
+        if self._source.sampler is None or not self._held:
+            return self._batches.tally, self._batches.health()
+        return self._batches.earlier(self._before, self._held - length_hint(self._rest))
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return where the iterator stands, ready for JSON.
+
+        If examples were drawn ahead, it is the state before them and how many of them were given.
+        """
+        left = length_hint(self._rest)
+        drawn = self._before if left else self._batches.state()
+        given = self._held - left if left else 0
+        return {**self._identity(), "given": given, "drawing": drawn.to_dict()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where a state was saved. It must be that of the same call of ``homogenize``.
+
+        Examples that had been drawn ahead are drawn again; with a cache they come from its file.
+        """
+        if not isinstance(state, Mapping):
+            raise UnskewError(f"state is {brief(state)}; {AGAIN}")
+        for name, value in self._identity().items():
+            if state.get(name) != value:
+                raise UnskewError(
+                    f"state has {name} = {brief(state.get(name))}, but this iterator has "
+                    f"{brief(value)}; give each iterator its own state"
+                )
+        given: Any = state.get("given")
+        check_whole("given", given, 0, AGAIN)
+        self._batches.go_on_from(DrawState.from_dict(state.get("drawing")))
+        self._held, self._rest = 0, iter([])
+        for _ in range(operator.index(given)):
+            next(self)
+
+    def _identity(self) -> dict[str, Any]:
+        """Return what decides which examples come."""
+        support = self._homogenizer.variable.support
+        identity = {
+            "sampler": self._source.name,
+            "settings": self._source.parameters,
+            "by": self._homogenizer.variable.name,
+            "support": None if support is None else [repr(value) for value in support],
+            "epsilon": self._homogenizer.epsilon,
+            "seed": self._seed,
+        }
+        return dict(parse_json(json_text(identity)))
 
 
 def homogenize(
@@ -65,8 +142,13 @@ def homogenize(
     *,
     settings: Mapping[str, Any] | None = None,
     cost_limit: float = 100.0,
+    batch: bool | int = False,
+    concurrency: int = 1,
+    cache: str | os.PathLike[str] | None = None,
 ) -> Homogenized:
     """Return an endless iterator over examples of ``draw`` in which ``by`` is closer to uniform.
+
+    A function that is slow is called no more often than the examples need.
 
     Args:
         draw: a function ``draw(rng)`` that returns one example, a ``Source``, or the name of a
@@ -80,14 +162,17 @@ def homogenize(
         settings: parameters of the source, if it is given by its name.
         cost_limit: above this cost there is a ``HealthWarning``. There is also one if a declared
             value never came.
+        batch: see ``sampler``, for a function.
+        concurrency: see ``sampler``, for a function.
+        cache: see ``sampler``, for a function. With it, the function is not tried first.
     """
-    source = _source(draw, settings or {})
+    source = _source(_sampler(draw, batch, concurrency, cache), settings or {})
     if source.is_own:
         warn_of_unrepeatable(source)
     variable = joint(resolve(by, source.domain))
     rng = generator(seed, source.name, "accept", 0)
     homogenizer = Homogenizer(variable, epsilon, rng, cost_limit)
-    return Homogenized(source, homogenizer, generator(seed, source.name, "draw", 0))
+    return Homogenized(source, homogenizer, generator(seed, source.name, "draw", 0), seed)
 
 
 def audit(
@@ -101,6 +186,10 @@ def audit(
     trust: Trust = False,
     like: Audit | None = None,
     advance: Callable[[int], None] = lambda _: None,
+    batch: bool | int = False,
+    concurrency: int = 1,
+    cache: str | os.PathLike[str] | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Audit:
     """Measure how far the salient variables of ``target`` are from uniform.
 
@@ -109,7 +198,8 @@ def audit(
             or a Parquet or JSONL file.
         by: the variables. Without it, they are those of the domain, or the columns of the file.
         n: the largest number of examples to read. Without it, 100,000 of a source or a sampler,
-            and all of other data.
+            and all of other data. If 100,000 of a function would take more than two minutes, it is
+            the first 512, and a ``HealthWarning`` says how long more would take.
         also: names of variables to measure besides.
         seed: the seed of the draws, for a source or a sampler.
         settings: parameters of the source, if it is given by its name.
@@ -117,27 +207,44 @@ def audit(
         like: another audit. Numbers that hardly repeat are counted in about 20 bins of one width;
             with ``like``, in the bins of that audit, so that the two can be compared.
         advance: called with a number of examples each time that so many are done.
+        batch: see ``sampler``, for a function.
+        concurrency: see ``sampler``, for a function.
+        cache: see ``sampler``, for a function.
+        clock: measures in seconds how long a function takes.
     """
+    target = _sampler(target, batch, concurrency, cache)
     opened = open_target(target, settings, seed, trust)
-    limit = DEFAULT_N if n is None and opened.endless else n
-    if limit is not None:
-        check_count("n", limit, "audit at least one example")
+    if n is not None:
+        check_count("n", n, "audit at least one example")
     auditor = None
     left_out: dict[str, str] = {}
-    for batch in opened.read(limit):
+    for rows in examples_of(opened, n, advance, clock):
         if auditor is None:
             names = [also] if isinstance(also, str) else list(dict.fromkeys(also))
-            auditor, left_out = _auditor(by, names, opened, batch, like)
-        auditor.add(batch)
+            auditor, left_out = _auditor(by, names, opened, rows, like)
+        auditor.add(rows)
         if not auditor.names:
             raise _no_column(opened.label, auditor.left_out)
-        advance(len(batch))
     if auditor is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to audit")
     dataset = opened.dataset
     # What a dataset's source dropped, it dropped for all of its examples.
     dropped = opened.dropped if dataset is None or auditor.n == len(dataset) else {}
     return auditor.result(opened.label, dropped, left_out, opened.domain, opened.recipe)
+
+
+def _sampler(
+    target: Any, batch: bool | int, concurrency: int, cache: str | os.PathLike[str] | None
+) -> Any:
+    """Return a source for a function that is called in a special way; else what is given."""
+    if batch is False and concurrency == 1 and cache is None:
+        return target
+    if isinstance(target, Source) or not callable(target):
+        raise UnskewError(
+            f"batch, concurrency and cache are for functions, not for {brief(target)}; give the "
+            "function, or unskew.sampler(function, …)"
+        )
+    return sampler(target, batch=batch, concurrency=concurrency, cache=cache)
 
 
 def _source(

@@ -241,10 +241,14 @@ def _open_source(source: Source, seed: int) -> Target:
         if source.is_own:
             warn_of_unrepeatable(source)
         rng = generator(seed, source.name, "audit")
-        left = ENDLESS if n is None else n
+        left, drawn, sampler = ENDLESS if n is None else n, 0, source.sampler
         while left > 0:
-            batch, reasons = source.draw(rng, min(left, source.chunk))
+            if sampler is not None:  # it may be slow
+                batch, reasons = sampler.some(rng, left, drawn)
+            else:
+                batch, reasons = source.draw(rng, min(left, source.chunk))
             dropped.update(reasons)
+            drawn += len(batch)
             left -= len(batch)
             yield batch
 

@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
-import typer
 from typer.core import TyperCommand
 
+from unskew.cli.options import option
 from unskew.cli.progress import progress
 from unskew.core.errors import UnskewError
 from unskew.models.options import Help
@@ -103,8 +103,7 @@ def choose(models: Mapping[str, type], domain: str, own: Mapping[str, Any]) -> d
     for owner, options in models.items():
         for field, _, text in _own_options(options):
             if owner != domain and field.name in used:
-                option = text.option(field.name)
-                raise UnskewError(f"{option} is for {OWNERS[owner]}; leave it out")
+                raise UnskewError(f"{text.option(field.name)} is for {OWNERS[owner]}; leave it out")
     return {name: tuple(v) if isinstance(v, list) else v for name, v in used.items()}
 
 
@@ -120,12 +119,12 @@ def _own_options(options: type) -> Iterator[tuple[Field[Any], Any, Help]]:
 def _parameter(field: Field[Any], kind: Any, text: Help, panel: str) -> Parameter:
     """Return an option as a parameter that Typer can read. Without the option, it has no value."""
     no_default = field.default is MISSING or field.default in (None, False, ())
-    info = typer.Option(
+    info = option(
+        text.text,
         text.option(field.name),
-        help=text.text,
+        default=text.default or ("" if no_default else str(field.default)),
         metavar=text.metavar or None,
-        show_default=text.default or no_default or str(field.default),
-        rich_help_panel=panel,
+        panel=panel,
     )
     if get_origin(kind) is tuple:
         kind = list[get_args(kind)[0]]  # type: ignore[misc]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from unskew.cli.models.command import choose, need_torch, takes
-from unskew.cli.options import Json
+from unskew.cli.options import Json, option
 from unskew.models.karel.options import EvaluateOptions
 
 MODELS = {"karel": EvaluateOptions}
@@ -26,13 +26,13 @@ def evaluate(
     ] = None,
     n: Annotated[
         int | None,
-        typer.Option(
+        option(
+            "Examples to read from each target, evenly spaced.",
             "-n",
-            help="Examples to read from each target, evenly spaced.",
-            show_default="all; 10,000 of a source",
+            default="all; 10,000 of a source",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed for examples of a source.")] = 10_000,
+    seed: Annotated[int, option("Seed for examples of a source.")] = 10_000,
     as_json: Json = False,
     **own: Any,
 ) -> None:
@@ -44,12 +44,12 @@ def evaluate(
 
     facts = load_checkpoint(run)[1] if run.is_file() else settings(run)
     if facts.get("kind") == KIND:
-        from unskew.cli.models.evaluate_karel import evaluate_karel
+        from unskew.cli.models.karel import evaluate_karel
 
         options = EvaluateOptions(**choose(MODELS, "karel", own))
         evaluate_karel(run, targets or ["karel/msr-test"], n, seed, options, as_json)
     else:
-        from unskew.cli.models.evaluate_calculator import evaluate_calculator
+        from unskew.cli.models.calculator import evaluate_calculator
 
         choose(MODELS, "calculator", own)
         evaluate_calculator(run, targets, n, seed, as_json)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unskew.cli.models.command import need_torch
-from unskew.cli.options import Json
+from unskew.cli.options import Json, option
 from unskew.cli.printing import echo, print_json
-from unskew.cli.progress import told_if_long
+from unskew.cli.progress import FIRST_LINE, call_after
 from unskew.core.errors import check_range
 
 if TYPE_CHECKING:
@@ -27,15 +27,13 @@ def synthesize(
             "with Karel examples: a file, a dataset, a recipe, a table."
         ),
     ],
-    row: Annotated[int, typer.Option(help="The example to take, counted from 1.")] = 1,
+    row: Annotated[int, option("The example to take, counted from 1.")] = 1,
     run: Annotated[
         Path | None,
-        typer.Option(
-            metavar="RUN", help="A run, or the file of a model.", show_default="the shipped model"
-        ),
+        option("A run, or the file of a model.", default="the shipped model", metavar="RUN"),
     ] = None,
-    beam: Annotated[int, typer.Option(help="Number of candidates, from 1 to 64.")] = 64,
-    top: Annotated[int, typer.Option(help="Largest number of programs to print.")] = 3,
+    beam: Annotated[int, option("Number of candidates, from 1 to 64.")] = 64,
+    top: Annotated[int, option("Largest number of programs to print.")] = 3,
     as_json: Json = False,
 ) -> None:
     """Find a Karel program from input/output worlds. Exits with 1 if none is found."""
@@ -63,7 +61,8 @@ def _synthesize(name: str, row: int, run: Path | None, beam: int, top: int) -> d
     worlds = read_worlds(name, row)
     pairs = min(len(worlds), SHOWN)
     began = time.perf_counter()
-    with told_if_long("compiling; the first use on a machine takes longer"):
+    notice = "compiling; the first use on a machine takes longer"
+    with call_after(FIRST_LINE, lambda: echo(notice, err=True)):
         model = _model(run)
         warm_up(model)
     ready = time.perf_counter()

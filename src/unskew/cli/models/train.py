@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from unskew.cli.models.command import choose, need_torch, takes
-from unskew.cli.options import Seed
+from unskew.cli.options import Seed, option
 from unskew.core.errors import UnskewError
 from unskew.models.calculator import options as calculator
 from unskew.models.karel import options as karel
@@ -27,20 +27,15 @@ def train(
     datasets: Annotated[
         list[str], typer.Argument(help="One or more datasets or files. Karel also takes sources.")
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the run.")],
+    output: Annotated[Path, option("Folder for the run.", "-o", "--output")],
     steps: Annotated[
         int | None,
-        typer.Option(
-            help="Number of optimizer steps.",
-            show_default=f"{_defaults('steps')}; Karel: --minutes",
-        ),
+        option("Number of optimizer steps.", default=f"{_defaults('steps')}; Karel: --minutes"),
     ] = None,
     batch: Annotated[
-        int | None, typer.Option(help="Examples in each step.", show_default=_defaults("batch"))
+        int | None, option("Examples in each step.", default=_defaults("batch"))
     ] = None,
-    rate: Annotated[
-        float | None, typer.Option(help="Peak learning rate.", show_default=_defaults("rate"))
-    ] = None,
+    rate: Annotated[float | None, option("Peak learning rate.", default=_defaults("rate"))] = None,
     seed: Seed = 0,
     **own: Any,
 ) -> None:
@@ -50,11 +45,11 @@ def train(
     chosen = choose(MODELS, domain, {"steps": steps, "batch": batch, "rate": rate, **own})
     chosen |= {"datasets": datasets, "output": output, "seed": seed}
     if domain == "karel":
-        from unskew.cli.models.train_karel import train_karel
+        from unskew.cli.models.karel import train_karel
 
         train_karel(karel.TrainOptions(**chosen))
     else:
-        from unskew.cli.models.train_calculator import train_calculator
+        from unskew.cli.models.calculator import train_calculator
 
         train_calculator(calculator.TrainOptions(**chosen))
 

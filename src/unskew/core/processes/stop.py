@@ -32,6 +32,12 @@ def raise_if_stopped() -> None:
     This is called after each call of a user's function, when such a function has raised an error,
     and with each report of progress.
     """
-    handler = signal.getsignal(signal.SIGINT)
-    if isinstance(handler, Interrupt) and handler.count:
+    handler = interrupt()
+    if handler is not None and handler.count:
         raise Stopped
+
+
+def interrupt() -> Interrupt | None:
+    """Return what counts Ctrl-C; None outside a command. To look it up takes a microsecond."""
+    handler = signal.getsignal(signal.SIGINT)
+    return handler if isinstance(handler, Interrupt) else None

@@ -36,9 +36,15 @@ def sample_texts(
     offsets = np.zeros(n + 1, dtype=np.int64)
     stack = np.empty(max_length + 2 * LONGEST_RUN + 2, dtype=np.int64)
     row, overlong, in_vain = 0, 0, 0
+    p, first, second, _ = shape
     while row < n and in_vain < PATIENCE:
         start = offsets[row]
-        length = _write(rng, shape, data[start : start + max_length], stack)
+        text = data[start : start + max_length]
+        if p >= 0:
+            length = _write(rng, shape, None, text, stack)
+        else:
+            depth = first + int(rng.random() * (second - first + 1))
+            length = _write(rng, shape, depth, text, stack)
         if length < 0:
             overlong += 1
             in_vain += 1
@@ -51,14 +57,20 @@ def sample_texts(
 
 @compiled
 def _write(
-    rng: np.random.Generator, shape: tuple[float, int, int, int], text: Bytes, stack: Ints
+    rng: np.random.Generator,
+    shape: tuple[float, int, int, int],
+    tree_depth: int | None,
+    text: Bytes,
+    stack: Ints,
 ) -> int:
-    """Write one expression; return its length, or −1 where it does not fit into ``text``."""
-    p, first, second, third = shape
+    """Write one expression; return its length, or −1 where it does not fit into ``text``.
+
+    ``tree_depth`` is None for the grammar. Numba compiles this function once for None and once for
+    a depth, so the loop does not ask which of the two it is.
+    """
+    p, first, _, third = shape
     at, top, run = 0, 1, 2
-    stack[0] = BARE
-    if p < 0:
-        stack[0] += first + int(rng.random() * (second - first + 1))
+    stack[0] = BARE if tree_depth is None else BARE + tree_depth
     # Every item on the stack writes at least one character, so this bounds the stack too.
     while top > 0 and at + top <= len(text):
         top -= 1
@@ -68,7 +80,7 @@ def _write(
             at += 1
             continue
         guarded = item >= GUARDED
-        if p >= 0:
+        if tree_depth is None:
             symbol, run = _grammar_node(rng, p, first)
             left, right = 0, 0
         else:

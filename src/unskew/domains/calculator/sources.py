@@ -44,14 +44,12 @@ def rcfg(p: Probability = 0.3, max_length: MaxLength = 64) -> Source:
 
 def t2t(min_depth: MinDepth = 0, max_depth: MaxDepth = 4, max_length: MaxLength = 64) -> Source:
     """Force one random side of each operation to depth d − 1, draw the other from U{0..d−1}."""
-    _check_depths("t2t", min_depth, max_depth, shortest=2 * min_depth + 1, max_length=max_length)
-    return _source((-1.0, min_depth, max_depth, 0), max_length)
+    return _trees("t2t", min_depth, max_depth, 2 * min_depth + 1, max_length)
 
 
 def bal(min_depth: MinDepth = 0, max_depth: MaxDepth = 4, max_length: MaxLength = 64) -> Source:
     """Draw a depth, then a balanced tree of that depth."""
-    _check_depths("bal", min_depth, max_depth, 2 ** (min_depth + 1) - 1, max_length)
-    return _source((-1.0, min_depth, max_depth, 1), max_length)
+    return _trees("bal", min_depth, max_depth, 2 ** (min_depth + 1) - 1, max_length)
 
 
 SOURCES = (dcfg, t2t, rcfg, bal)
@@ -109,9 +107,8 @@ def _source(shape: tuple[float, int, int, int], max_length: int) -> Source:
     return Source("calculator", draw)
 
 
-def _check_depths(
-    name: str, min_depth: int, max_depth: int, shortest: int, max_length: int
-) -> None:
+def _trees(name: str, min_depth: int, max_depth: int, shortest: int, max_length: int) -> Source:
+    """Return the source of random trees, T2T or BAL; ``shortest`` is the shortest text of one."""
     if min_depth > max_depth:
         raise UnskewError(
             f"calculator/{name} min_depth is {min_depth}, above max_depth {max_depth}; "
@@ -122,3 +119,4 @@ def _check_depths(
             f"calculator/{name} max_length is {max_length}; trees of depth {min_depth} need at "
             f"least {shortest} characters: raise max_length or lower min_depth"
         )
+    return _source((-1.0, min_depth, max_depth, int(name == "bal")), max_length)

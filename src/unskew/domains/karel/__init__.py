@@ -25,10 +25,7 @@ __all__ = [
 DOMAIN = Domain(
     name="karel",
     doc="programs for a robot in a grid world, with worlds before and after",
-    sources={
-        make.__name__: make
-        for make in (sources.msr, sources.uniform, sources.narrow, sources.actions)
-    },
+    sources={make.__name__: make for make in sources.SOURCES},
     variables={variable.name: variable for variable in salient.VARIABLES},
     show=showing.show,
     check=examples.check,

@@ -14,8 +14,7 @@ import numpy as np
 from unskew.core.arrays import Bytes, Flags, Ints
 from unskew.core.batch import Batch, binary_column, binary_rows, is_text, text_bytes, text_column
 from unskew.core.errors import RowError, UnskewError
-from unskew.domains.karel.language import rows as texts
-from unskew.domains.karel.language import tokens
+from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.language.compiler import FINE, compile_programs
 from unskew.domains.karel.language.syntax import parse_tokens
 from unskew.domains.karel.running.interpreter import Status, run
@@ -41,9 +40,9 @@ def make_batch(programs: Bytes, inputs: Bytes, outputs: Bytes) -> Batch:
 
 def program_column(programs: Bytes) -> pa.Array:
     """Write rows of token ids as a column of text."""
-    most = texts.LENGTHS[programs].sum() + programs.size
+    most = t.LENGTHS[programs].sum() + programs.size
     data, offsets = np.empty(most, np.uint8), np.empty(len(programs) + 1, np.int64)
-    size = texts.write_texts(np.ascontiguousarray(programs), data, offsets)
+    size = t.write_texts(np.ascontiguousarray(programs), data, offsets)
     return text_column(data[:size].copy(), offsets)
 
 
@@ -58,14 +57,14 @@ def program_rows(batch: Batch) -> Bytes:
     data, offsets = text_bytes(column)
     spaces = np.concatenate([[0], np.cumsum(data == ord(" "))])
     width = int((spaces[offsets[1:]] - spaces[offsets[:-1]]).max(initial=0)) + 1
-    rows = np.zeros((len(batch), min(width, tokens.MAX_TOKENS)), dtype=np.uint8)
-    bad, why = texts.read_texts(data, offsets, rows)
+    rows = np.zeros((len(batch), min(width, t.MAX_TOKENS)), dtype=np.uint8)
+    bad, why = t.read_texts(data, offsets, rows)
     if bad >= 0:
         text = column[bad].as_py()
-        if why == texts.TOO_LONG:
-            raise RowError(bad, f"a program has more than {tokens.MAX_TOKENS} tokens; leave it out")
+        if why == t.TOO_LONG:
+            raise RowError(bad, f"a program has more than {t.MAX_TOKENS} tokens; leave it out")
         words = (word for word in text.split(" ") if word)
-        odd = next(word for word in words if not tokens.IDS.get(word))
+        odd = next(word for word in words if not t.IDS.get(word))
         raise RowError(bad, f"{odd[:40]!r} is no token; a program is like 'DEF run m( move m)'")
     return rows
 
@@ -112,13 +111,6 @@ def all_worlds(batch: Batch, name: str) -> Bytes:
     """Return the worlds of all rows, one after the other, (worlds, 260)."""
     data, offsets = binary_rows(_column(batch, name))
     return data[offsets[0] : offsets[-1]].reshape(-1, BYTES)
-
-
-def first_worlds(batch: Batch, name: str) -> Bytes:
-    """Return the first world of each row, (rows, 260)."""
-    numbers = world_numbers(batch, name)
-    worlds: Bytes = all_worlds(batch, name)[np.cumsum(numbers) - numbers]
-    return worlds
 
 
 def check(batch: Batch) -> Flags:

@@ -15,13 +15,7 @@ from unskew.core.arrays import Ints
 from unskew.core.batch import Batch
 from unskew.core.variables.variable import SalientVariable, Values
 from unskew.domains.karel import measures as m
-from unskew.domains.karel.examples import (
-    INPUTS,
-    all_worlds,
-    first_worlds,
-    program_rows,
-    world_numbers,
-)
+from unskew.domains.karel.examples import INPUTS, all_worlds, program_rows, world_numbers
 from unskew.domains.karel.world import SIDE, SMALLEST
 
 SIDES = range(SMALLEST, SIDE + 1)
@@ -30,45 +24,46 @@ _BINS, _FIRST = "0, then up to 0.1, up to 0.2, …", " (of an example's first in
 LONGEST = 65  # the longest original program; longer ones count as this
 
 
-def _once(batch: Batch, name: str, count: Callable[[Batch], Ints]) -> Ints:
-    """Count in a batch, once for all variables."""
-    if name not in batch.memo:
-        batch.memo[name] = count(batch)
-    facts: Ints = batch.memo[name]
-    return facts
+Facts = Callable[[Batch], Ints]
 
 
+def _once(count: Facts) -> Facts:
+    """Return a function that counts in a batch once, for all variables."""
+    key = f"karel {count.__name__}"
+
+    def counted(batch: Batch) -> Ints:
+        if key not in batch.memo:
+            batch.memo[key] = count(batch)
+        facts: Ints = batch.memo[key]
+        return facts
+
+    return counted
+
+
+@_once
 def _program_facts(batch: Batch) -> Ints:
     """Return what is counted in the programs of a batch."""
-    return _once(batch, "karel program facts", lambda b: m.program_facts(program_rows(b)))
+    return m.program_facts(program_rows(batch))
 
 
+@_once
 def _world_facts(batch: Batch) -> Ints:
     """Return what is counted in the first input of each example."""
-    return _once(batch, "karel world facts", lambda b: m.world_facts(first_worlds(b, INPUTS)))
+    numbers = world_numbers(batch, INPUTS)
+    return m.world_facts(all_worlds(batch, INPUTS)[np.cumsum(numbers) - numbers])
 
 
+@_once
 def _set_facts(batch: Batch) -> Ints:
     """Return what is counted in all inputs of each example together."""
-    return _once(batch, "karel set facts", _added)
-
-
-def _added(batch: Batch) -> Ints:
     facts, numbers = m.world_facts(all_worlds(batch, INPUTS)), world_numbers(batch, INPUTS)
     return np.add.reduceat(facts, np.cumsum(numbers) - numbers) if len(numbers) else facts
 
 
-Facts = Callable[[Batch], Ints]
-Measure = Callable[[Ints], Values]
-
-
 def _variable(
-    name: str, doc: str, facts: Facts, measure: int | Measure, support: Iterable[float]
+    name: str, doc: str, facts: Facts, measure: Callable[[Ints], Values], support: Iterable[float]
 ) -> SalientVariable:
-    """Return the variable that is one of the facts, or is measured on all of them."""
-    if isinstance(measure, int):
-        fact = measure
-        return SalientVariable(name, lambda batch: facts(batch)[:, fact], tuple(support), doc)
+    """Return the variable that is measured on these facts."""
     return SalientVariable(name, lambda batch: measure(facts(batch)), tuple(support), doc)
 
 
@@ -80,7 +75,7 @@ def _of_program(name: str, doc: str, fact: int, support: range) -> SalientVariab
 
 
 def _of_world(name: str, doc: str, fact: int, support: Iterable[float]) -> SalientVariable:
-    return _variable(name, doc + _FIRST, _world_facts, fact, support)
+    return _variable(name, doc + _FIRST, _world_facts, lambda f: f[:, fact], support)
 
 
 def _ratio(name: str, doc: str, facts: Facts, part: int, whole: int = m.AREA) -> SalientVariable:

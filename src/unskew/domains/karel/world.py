@@ -191,9 +191,7 @@ def from_picture(picture: str) -> World:
 def to_json(world: World) -> dict[str, Any]:
     """Return a world as the JSON of the original dataset."""
     r, c, facing = hero_of(world)
-    grid = grid_of(world)
-    cells = [(int(row), int(column), int(grid[row, column])) for row, column in np.argwhere(grid)]
-    cells.sort(key=lambda cell: (-cell[0], cell[1]))  # the dataset goes from the top row down
+    cells = _filled_cells(world)
     return {
         "blocked": " ".join(f"{row}:{column}" for row, column, n in cells if n == WALL),
         "cols": int(world[WIDTH]),
@@ -202,6 +200,12 @@ def to_json(world: World) -> dict[str, Any]:
         "markers": " ".join(f"{row}:{column}:{n}" for row, column, n in cells if n != WALL),
         "rows": int(world[HEIGHT]),
     }
+
+
+def _filled_cells(world: World) -> list[tuple[int, int, int]]:
+    """Return row, column and content of each cell with a wall or markers, the top row first."""
+    rows = list(enumerate(grid_of(world).tolist()))
+    return [(r, c, n) for r, row in reversed(rows) for c, n in enumerate(row) if n]
 
 
 def from_json(data: Mapping[str, Any]) -> World:
@@ -234,17 +238,28 @@ def from_json(data: Mapping[str, Any]) -> World:
 def to_tensor(world: World) -> Bytes:
     """Return a world as the 16 × 18 × 18 tensor of the original dataset, zeros and ones."""
     tensor = np.zeros(TENSOR_SHAPE, dtype=np.uint8)
-    r, c, facing = hero_of(world)
-    height, width = int(world[HEIGHT]), int(world[WIDTH])
-    tensor[facing, r + 1, c + 1] = 1
-    grid = grid_of(world)
-    inside = (slice(1, height + 1), slice(1, width + 1))
-    tensor[WALL_CHANNEL][inside] = grid == WALL
-    tensor[OUTLINE, [0, height + 1], : width + 2] = 1
-    tensor[OUTLINE, : height + 2, [0, width + 1]] = 1
-    for count in range(1, MAX_MARKERS + 1):
-        tensor[OUTLINE + count][inside] = grid == count
+    tensor.flat[tensor_ones(world)] = 1
     return tensor
+
+
+def tensor_ones(world: World) -> list[int]:
+    """Return where a world's tensor is one, in the order of the original dataset.
+
+    Karel comes first, then markers and walls from the top row down, then the frame: bottom,
+    top, left, right.
+    """
+    row, column, facing = hero_of(world)
+    height, width = int(world[HEIGHT]), int(world[WIDTH])
+    cells = _filled_cells(world)
+    places = [
+        (facing, row + 1, column + 1),
+        *((OUTLINE + n, r + 1, c + 1) for r, c, n in cells if n != WALL),
+        *((WALL_CHANNEL, r + 1, c + 1) for r, c, n in cells if n == WALL),
+        *((OUTLINE, r, c) for r in (0, height + 1) for c in range(width + 2)),
+        *((OUTLINE, r, c) for c in (0, width + 1) for r in range(1, height + 1)),
+    ]
+    _, rows, columns = TENSOR_SHAPE
+    return [(channel * rows + r) * columns + c for channel, r, c in places]
 
 
 def from_tensor(tensor: NDArray[Any]) -> World:

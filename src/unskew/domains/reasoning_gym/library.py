@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from importlib import import_module
-from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
@@ -38,11 +37,6 @@ def factory() -> Any:
         raise UnskewError(
             f"this needs the library {DOMAIN_NAME} ({error}); install it: {INSTALL}"
         ) from error
-
-
-def library_version() -> str:
-    """Return the version that is installed."""
-    return version(DOMAIN_NAME)
 
 
 @cache

@@ -2,6 +2,10 @@
 
 The library gives item i the seed ``seed + i``, so two datasets of neighbouring seeds share all
 items but one. Here the seed of each item is drawn from the random stream of the source.
+
+The settings of a task that are numbers, yes or no, or choices among names are parameters of the
+source. Lists and tuples (names, weights, operators), dates and free texts keep the library's
+defaults.
 """
 
 from __future__ import annotations
@@ -10,17 +14,21 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from enum import Enum
 from functools import cache, cached_property
-from typing import Any
+from importlib.metadata import version
+from inspect import Parameter, Signature
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from unskew.core.batch import Batch
+from unskew.core.domain import Choice, Range
 from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.source import Source
 from unskew.domains.reasoning_gym import library
 from unskew.domains.reasoning_gym.examples import Row, as_batch, as_row
-from unskew.domains.reasoning_gym.settings import config_values, settings_of, signature_of
 
 CHUNK = 1024  # some tasks take half a second an item
 IN_VAIN = 100  # items in a row that the library fails to make
@@ -31,6 +39,10 @@ _PROBES = (0x5EED_0001, 0x5EED_0002, 0x5EED_0003)
 _ORDERED_BY_HASH = frozenset(
     ("isomorphic_strings", "knight_swap", "polynomial_multiplication", "ransom_note", "word_ladder")
 )
+VERSION = "version"
+_OURS = ("seed", "size")  # each item has a seed of its own, and a source has no end
+_WIDEST = float(2**53)
+_DOC = "the library's"
 
 
 class Tasks(Mapping[str, Callable[..., Source]]):
@@ -56,17 +68,71 @@ class Tasks(Mapping[str, Callable[..., Source]]):
         return len(library.task_names())
 
 
+@dataclass(frozen=True)
+class Setting:
+    """One parameter: its type and range, its default, and how to make the library's value."""
+
+    annotation: Any
+    default: Any
+    read: Callable[[Any], Any]
+
+
+def settings_of(task: str) -> Mapping[str, Setting]:
+    """Return the settings of a task that can be set here.
+
+    The version is one of them, with one choice: the same recipe gives the same bytes only with
+    the same library, so a recipe made with another one is refused.
+    """
+    config = library.config_class(task)
+    hints = get_type_hints(config)
+    entries = [entry for entry in fields(config) if entry.name not in _OURS]
+    settings = {entry.name: _setting(hints[entry.name], entry.default) for entry in entries}
+    here = version(library.DOMAIN_NAME)
+    only = Annotated[str, Choice((here,), "of the library; a recipe holds to it")]
+    settings[VERSION] = Setting(only, here, str)
+    return {name: setting for name, setting in settings.items() if setting is not None}
+
+
 @cache
 def _maker(task: str) -> Callable[..., Source]:
     """Return the function that makes the source of a task, with its settings as parameters."""
+    settings = settings_of(task)
 
     def make(**chosen: Any) -> Source:
-        return _source(task, config_values(task, chosen))
+        values = {name: settings[name].read(v) for name, v in chosen.items() if name != VERSION}
+        return _source(task, values)
 
     make.__doc__ = library.task_doc(task)
-    make.__annotations__ = {name: s.annotation for name, s in settings_of(task).items()}
-    make.__signature__ = signature_of(task)  # type: ignore[attr-defined]
+    make.__annotations__ = {name: setting.annotation for name, setting in settings.items()}
+    make.__signature__ = Signature(  # type: ignore[attr-defined]
+        [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=s.default, annotation=s.annotation)
+            for name, s in settings.items()
+        ]
+    )
     return make
+
+
+def _setting(hint: Any, default: Any) -> Setting | None:
+    """Return a field of the library's as a setting, or None if it cannot be one."""
+    if default is MISSING:
+        return None
+    if isinstance(default, bool):
+        yes_no = Choice(("false", "true"), _DOC)
+        return Setting(Annotated[str, yes_no], str(default).lower(), lambda text: text == "true")
+    if isinstance(default, Enum):
+        members = {str(member.value): member for member in type(default)}
+        names = Choice(tuple(members), _DOC)
+        return Setting(Annotated[str, names], str(default.value), members.__getitem__)
+    if get_origin(hint) is Literal and isinstance(default, str):
+        return Setting(Annotated[str, Choice(get_args(hint), _DOC)], default, str)
+    if isinstance(default, float) or (hint is float and isinstance(default, int)):
+        any_number = Range(-_WIDEST, _WIDEST, _DOC, "a number")
+        return Setting(Annotated[float, any_number], float(default), float)
+    if isinstance(default, int):
+        whole = Range(-_WIDEST, _WIDEST, _DOC, "a whole number")
+        return Setting(Annotated[int, whole], default, int)
+    return None
 
 
 def _source(task: str, settings: Mapping[str, Any]) -> Source:
@@ -101,13 +167,12 @@ def _source(task: str, settings: Mapping[str, Any]) -> Source:
     return Source(name, draw, chunk=CHUNK)
 
 
+@dataclass(frozen=True)
 class Items:
     """Makes the items of one task, each from its seed alone."""
 
-    def __init__(self, task: str, settings: Mapping[str, Any]) -> None:
-        """Make no item yet: some tasks read large files first."""
-        self._task = task
-        self._settings = dict(settings)
+    task: str
+    settings: Mapping[str, Any]
 
     def row(self, seed: int) -> Row:
         """Return the item of a seed: the first of the library's dataset of that seed."""
@@ -117,7 +182,7 @@ class Items:
 
     def _dataset(self, seed: int) -> Any:
         library.seed_shared(seed)
-        return library.factory().create_dataset(self._task, seed=seed, size=1, **self._settings)
+        return library.factory().create_dataset(self.task, seed=seed, size=1, **self.settings)
 
     def _again(self, dataset: Any, seed: int) -> Row:
         library.seed_shared(seed)

@@ -52,9 +52,9 @@ class _Section:
     def __str__(self) -> str:
         return f"{HEADER} {self.kind}"
 
-    def refuse(self, found: str, expected: str, advice: str) -> NoReturn:
+    def refuse(self, actual: str, expected: str, advice: str) -> NoReturn:
         """Refuse the file at this section."""
-        _refuse(self.file, self.line, found, expected, advice)
+        _refuse(self.file, self.line, actual, expected, advice)
 
 
 def problems() -> dict[str, Problem]:
@@ -146,12 +146,11 @@ def _paired(sections: list[_Section]) -> Iterator[tuple[_Section, _Section]]:
     """Return the sections two by two, before and after in turn."""
     for at, section in enumerate(sections):
         wanted = SECTIONS[1 + at % 2]
-        if section.kind == "program":
-            section.refuse(
-                str(section), f"{HEADER} {wanted}", "a program stands once, above the pairs"
-            )
         if section.kind != wanted:
-            section.refuse(str(section), f"{HEADER} {wanted}", "each pair has both, in this order")
+            advice = "each pair has both, in this order"
+            if section.kind == "program":
+                advice = "a program stands once, above the pairs"
+            section.refuse(str(section), f"{HEADER} {wanted}", advice)
     if len(sections) % 2:
         last = sections[-1]
         line, advice = last.line + len(last.body) + 1, "draw the world that the last one becomes"
@@ -206,5 +205,5 @@ def _read_world(section: _Section) -> World:
         raise UnskewError(f"{section.file}, {section} at line {section.line}: {error}") from error
 
 
-def _refuse(file: str, line: int, found: str, expected: str, advice: str) -> NoReturn:
-    raise UnskewError(f"{file}, line {line}: found {found}, expected {expected}; {advice}")
+def _refuse(file: str, line: int, actual: str, expected: str, advice: str) -> NoReturn:
+    raise UnskewError(f"{file}, line {line}: found {actual}, expected {expected}; {advice}")

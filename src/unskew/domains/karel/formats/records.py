@@ -41,7 +41,6 @@ PAIR_KEYS = (
     *("actions", "example_index"),
     *("inpgrid_json", "inpgrid_tensor", "outgrid_json", "outgrid_tensor"),
 )
-_FRAME = w.SIDE + 2  # a side of the tensor
 _PART = 4096  # programs compiled at once: compiled programs are larger than their rows of tokens
 
 
@@ -161,29 +160,8 @@ def numbered_record(example: Mapping[str, Any], number: int) -> dict[str, Any]:
 
 
 def tensor_text(world: World) -> str:
-    """Write a world's tensor as the dataset does: `index:1.0` of each cell that is one.
-
-    Karel comes first, then markers and walls from the top row down, then the frame: bottom,
-    top, left, right.
-    """
-    return " ".join(f"{index}:1.0" for index in _tensor_indices(world))
-
-
-def _tensor_indices(world: World) -> list[int]:
-    row, column, facing = w.hero_of(world)
-    grid = w.grid_of(world)
-    height, width = grid.shape
-    markers, walls = [], []
-    for r in range(height - 1, -1, -1):
-        for c, value in enumerate(grid[r].tolist()):
-            if value == w.WALL:
-                walls.append((w.WALL_CHANNEL, r + 1, c + 1))
-            elif value:
-                markers.append((w.OUTLINE + value, r + 1, c + 1))
-    rows = [(w.OUTLINE, r, c) for r in (0, height + 1) for c in range(width + 2)]
-    columns = [(w.OUTLINE, r, c) for c in (0, width + 1) for r in range(1, height + 1)]
-    ones = [(facing, row + 1, column + 1), *markers, *walls, *rows, *columns]
-    return [(channel * _FRAME + r) * _FRAME + c for channel, r, c in ones]
+    """Write a world's tensor as the dataset does: `index:1.0` of each cell that is one."""
+    return " ".join(f"{index}:1.0" for index in w.tensor_ones(world))
 
 
 def program_json(program: Program) -> dict[str, Any]:
@@ -238,7 +216,7 @@ def _program(record: Mapping[str, Any]) -> Program:
 def _world(grid: Any, tensor: Any, where: str) -> World:
     """Read a grid that the record has twice."""
     world = _grid(grid, where)
-    if tensor != tensor_text(world) and _read_tensor(tensor, where) != set(_tensor_indices(world)):
+    if tensor != tensor_text(world) and _read_tensor(tensor, where) != set(w.tensor_ones(world)):
         raise UnskewError(f"{where}: its JSON and its tensor are two worlds; keep one")
     return world
 

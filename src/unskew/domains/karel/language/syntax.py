@@ -18,6 +18,7 @@ from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.language.compiler import FINE, compile_programs
 
 Program = Bytes
+END = -1  # in place of an indentation, after the last line
 
 
 @dataclass(frozen=True)
@@ -109,21 +110,21 @@ class _Readable:
     def __init__(self, text: str) -> None:
         self._lines = _read_lines(text)
         self._at = 0  # line
-        self._word = 0  # word in the line
+        self._next = 0  # word in the line
         self._ids: list[int] = []
 
     def program(self) -> Program:
         self._take("def", "main", "(", ")", ":")
         self._emit("DEF", "run")
         self._body("m", self._lines[0][0])
-        if self._at < len(self._lines):
+        if self._indent() != END:
             self._fail("the end of the program")
         return np.array(self._ids, dtype=np.uint8)
 
     def _body(self, letter: str, indent: int) -> None:
         """Read the statements after a colon; ``indent`` is that of the line with the colon."""
         self._emit(f"{letter}(")
-        if self._peek() is not None:
+        if self._text():
             self._line(indent, inner=letter != "m")
             self._end_line()
         else:
@@ -143,70 +144,56 @@ class _Readable:
     def _line(self, indent: int, *, inner: bool = False) -> None:
         """Read statements apart by semicolons; actions where they are ``inner``, after a colon."""
         while True:
-            if inner and self._peek_text() not in t.ACTIONS:
+            if inner and self._text() not in t.ACTIONS:
                 self._fail("an action (if, while and repeat begin a line of their own)")
             self._statement(indent)
-            if self._word == 0 or self._peek_text() != ";":
+            if self._next == 0 or self._text() != ";":
                 break
             self._take(";")
 
     def _end_line(self) -> None:
         """Leave the line, unless a body has left it already."""
-        if self._word == 0:
+        if self._next == 0:
             return
-        if self._peek() is not None:
+        if self._text():
             self._fail("the end of the line")
-        self._at, self._word = self._at + 1, 0
-
-    def _indent(self) -> int:
-        """Return the indentation of the line, or −1 after the last line."""
-        return self._lines[self._at][0] if self._at < len(self._lines) else -1
+        self._at, self._next = self._at + 1, 0
 
     def _statement(self, indent: int) -> None:
-        word = self._peek_text()
-        if word in t.ACTIONS:
-            self._take(word, "(", ")")
-            self._emit(word)
-        elif word == "repeat":
-            self._take(word, "(")
-            count = self._peek_text()
+        keyword = self._text()
+        if keyword in t.ACTIONS:
+            self._take(keyword, "(", ")")
+            self._emit(keyword)
+        elif keyword == "repeat":
+            self._take(keyword, "(")
+            count = self._text()
             if not re.fullmatch(r"1?[0-9]", count):
                 self._fail(f"a whole number from 0 to {t.MAX_REPEAT}")
             self._take(count, ")", ":")
             self._emit("REPEAT", f"R={int(count)}")
             self._body("r", indent)
-        elif word == "while":
-            self._emit("WHILE")
-            self._guard(word)
-            self._body("w", indent)
-        elif word == "if":
-            self._if(indent)
+        elif keyword in ("while", "if"):
+            start = len(self._ids)
+            self._emit(keyword.upper())
+            self._take(keyword, "(")
+            self._condition()
+            self._take(")", ":")
+            self._body(keyword[0], indent)
+            if keyword == "if" and self._indent() == indent and self._text() == "else":
+                self._take("else", ":")
+                self._ids[start] = t.IFELSE
+                self._emit("ELSE")
+                self._body("e", indent)
         else:
             self._fail("an action, if, while or repeat")
 
-    def _if(self, indent: int) -> None:
-        start = len(self._ids)
-        self._emit("IF")
-        self._guard("if")
-        self._body("i", indent)
-        if self._indent() == indent and self._peek_text() == "else":
-            self._take("else", ":")
-            self._ids[start] = t.IFELSE
-            self._emit("ELSE")
-            self._body("e", indent)
-
-    def _guard(self, keyword: str) -> None:
-        self._take(keyword, "(")
-        self._condition()
-        self._take(")", ":")
-
     def _condition(self) -> None:
         self._emit("c(")
-        word = self._peek_text()
+        word = self._text()
         if word == "not":
             self._take("not")
             self._emit("not")
-            bracket = self._peek_text() == "("
+            bracket = self._text() == "("
             if bracket:
                 self._take("(")
             self._condition()
@@ -219,21 +206,18 @@ class _Readable:
             self._fail(f"not, {', '.join(t.CONDITIONS)}")
         self._emit("c)")
 
-    def _peek(self) -> _Word | None:
-        if self._at >= len(self._lines):
-            return None
-        words = self._lines[self._at][1]
-        return words[self._word] if self._word < len(words) else None
+    def _indent(self) -> int:
+        return self._lines[self._at][0]
 
-    def _peek_text(self) -> str:
-        word = self._peek()
-        return word.text if word is not None else ""
+    def _text(self) -> str:
+        """Return the next word of the line, or "" at its end."""
+        return self._lines[self._at][1][self._next].text
 
     def _take(self, *texts: str) -> None:
         for text in texts:
-            if self._peek_text() != text:
+            if self._text() != text:
                 self._fail(repr(text))
-            self._word += 1
+            self._next += 1
 
     def _emit(self, *texts: str) -> None:
         if len(self._ids) + len(texts) > t.MAX_TOKENS:
@@ -241,14 +225,10 @@ class _Readable:
         self._ids += [t.IDS[text] for text in texts]
 
     def _fail(self, wanted: str) -> NoReturn:
-        word = self._peek()
-        if word is not None:
-            _refuse(word.line, word.column, repr(word.text[:20]), wanted)
-        if self._at < len(self._lines):
-            last = self._lines[self._at][1][-1]
-            _refuse(last.line, last.column + len(last.text), "the end of the line", wanted)
-        line = self._lines[-1][1][-1].line + 1 if self._lines else 1
-        _refuse(line, 1, "the end", wanted)
+        indent, words = self._lines[self._at]
+        word = words[self._next]
+        end = "the end" if indent == END else "the end of the line"
+        _refuse(word.line, word.column, repr(word.text[:20]) if word.text else end, wanted)
 
 
 @dataclass(frozen=True)
@@ -298,22 +278,28 @@ def readable_lines(program: Program) -> list[Line]:
 
 
 def _read_lines(text: str) -> list[tuple[int, list[_Word]]]:
-    """Return the indentation and the words of each line that has any."""
+    """Return the indentation and the words of each line that has any.
+
+    An empty word follows the last word of a line. A line of an empty word ends the text.
+    """
     lines = []
+    last = 0
     for number, line in enumerate(text.splitlines(), start=1):
         if "\t" in line:
             _refuse(number, line.index("\t") + 1, "a tab", "spaces")
-        code = line.partition("#")[0]
+        code = line.partition("#")[0].rstrip()
         words = []
         for match in re.finditer(r"[A-Za-z0-9_]+|\S", code):
             words.append(_Word(match.group(), number, match.start() + 1))
             if len(words) > 4 * t.MAX_TOKENS:
                 break  # more than any program has: the parser refuses them
         if words:
+            last = number
+            words.append(_Word("", number, len(code) + 1))
             lines.append((len(code) - len(code.lstrip(" ")), words))
         if len(lines) > t.MAX_TOKENS:
             break
-    return lines
+    return [*lines, (END, [_Word("", last + 1, 1)])]
 
 
 def _place(text: str, at: int) -> tuple[int, int]:
@@ -321,8 +307,8 @@ def _place(text: str, at: int) -> tuple[int, int]:
     return text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
 
 
-def _refuse(line: int, column: int, found: str, wanted: str) -> NoReturn:
-    raise UnskewError(f"line {line}, column {column}: found {found}, expected {wanted}")
+def _refuse(line: int, column: int, actual: str, wanted: str) -> NoReturn:
+    raise UnskewError(f"line {line}, column {column}: found {actual}, expected {wanted}")
 
 
 def _listed(words: tuple[str, ...]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -79,23 +79,20 @@ def run(
     check_count("threads", threads)
     code, which = checked_pairs(programs, worlds, which, max_ticks)
     n, width = len(worlds), code.instructions.shape[1] - 1
-    runs = Runs(
+    results = (
         np.empty_like(worlds),
         np.empty(n, np.uint8),
         np.empty(n, np.int32),
         np.empty((n, 2), np.uint64),
         np.empty((n, 5), np.int32),
-        np.zeros((n, width), np.bool_) if statements else None,
     )
+    started = np.zeros((n, width), np.bool_) if statements else None
 
     def chunk(start: int, stop: int) -> None:
         part = slice(start, stop)
-        before = np.ascontiguousarray(worlds[part])
-        marks = None if runs.statements is None else (code.places, runs.statements[part])
-        run_rows(
-            code.instructions, before, which[part], max_ticks, runs.worlds[part],
-            runs.status[part], runs.ticks[part], runs.coverage[part], runs.actions[part], marks,
-        )  # fmt: skip
+        before, after = np.ascontiguousarray(worlds[part]), tuple(array[part] for array in results)
+        marks = None if started is None else (code.places, started[part])
+        run_rows(code.instructions, before, which[part], max_ticks, after, marks)
 
     if threads == 1:
         chunk(0, n)
@@ -103,7 +100,7 @@ def run(
         bounds = np.linspace(0, n, 4 * threads + 1).astype(int).tolist()
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(chunk, bounds[:-1], bounds[1:]))
-    return runs
+    return Runs(*results, started)
 
 
 def checked_pairs(
@@ -146,18 +143,13 @@ def _need_array(name: str, value: object, kind: DTypeLike, content: str) -> None
 
 @compiled
 def run_rows(
-    code: Ints,
-    worlds: Bytes,
-    which: Ints,
-    max_ticks: int,
-    after: Bytes,
-    status: Bytes,
-    ticks: NDArray[np.int32],
-    coverage: NDArray[np.uint64],
-    actions: NDArray[np.int32],
-    all_marks: Marks | None,
+    code: Ints, worlds: Bytes, which: Ints, max_ticks: int, results: Any, all_marks: Marks | None
 ) -> None:
-    """Run the program of each world on a copy of it. ``all_marks`` has a row for each run."""
+    """Run the program of each world on a copy of it. ``all_marks`` has a row for each run.
+
+    ``results`` are the arrays of ``Runs`` without the statements.
+    """
+    after, status, ticks, coverage, actions = results
     counters = np.empty(NESTED_REPEATS, dtype=np.int64)
     for row in range(len(worlds)):
         after[row] = worlds[row]

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from unskew.core.arrays import Bytes, Flags, Ints
-from unskew.core.compiled import compiled, compiled_inner
+from unskew.core.arrays import Bytes, Ints
+from unskew.core.compiled import compiled_inner
 from unskew.domains.karel.language import compiler as c
-from unskew.domains.karel.language.compiler import Code, decoded
+from unskew.domains.karel.language.compiler import decoded
 from unskew.domains.karel.running import hidden as h
-from unskew.domains.karel.running.chance import Chance, chance, uniform
-from unskew.domains.karel.sampling.pairs import Room, all_branches, make_room, run_is_valid
+from unskew.domains.karel.running.chance import uniform
+from unskew.domains.karel.sampling.pairs import Room, all_branches, run_is_valid
 from unskew.domains.karel.world import CELLS, FACING, HEIGHT, POSITION, SIDE, WIDTH, World
 
 RUNS = 100
@@ -25,21 +25,6 @@ RUNS = 100
 # With these numbers 99 % of 2,200 original programs pass, and few of the programs that cannot
 # pass cost more than 20 runs.
 PATIENCE, PER_RUN = 20, 4
-
-
-def coverable(rng: np.random.Generator, code: Code) -> Flags:
-    """Return for each program whether valid runs were found that take every branch."""
-    passes = np.zeros(len(code), dtype=np.bool_)
-    _coverable_rows(chance(rng), code.instructions, code.tests, passes)
-    return passes
-
-
-@compiled
-def _coverable_rows(state: Chance, code: Ints, tests: Ints, passes: Flags) -> None:
-    before, world, left = h.hidden_rooms(1)
-    hidden, room = (state, left[0], before[0]), make_room()
-    for row in range(len(code)):
-        passes[row] = is_coverable(code[row], tests[row], world[0], hidden, room)
 
 
 @compiled_inner
@@ -92,13 +77,13 @@ def can_act_everywhere(code: Ints, acts: Bytes) -> bool:
     size = _size(code)
     acts[:, : size + 1] = 0
     acts[0, 0], acts[1, size] = 1, 8
-    changed = True
-    while changed:
-        changed = False
+    total, before = acts.sum(), 0
+    while total > before:  # the sets only grow
         for at in range(size):
-            changed |= _pass_on(code[at], acts, at)
+            _pass_on(code[at], acts, at)
         for at in range(size - 1, -1, -1):
-            changed |= _pass_back(code[at], acts, at)
+            _pass_back(code[at], acts, at)
+        total, before = acts.sum(), total
     for at in range(size):
         operation, _, onward, other = decoded(code[at])
         if operation == c.TEST:
@@ -119,39 +104,27 @@ def _after(operation: int, done: int) -> int:
 
 
 @compiled_inner
-def _pass_on(instruction: int, acts: Bytes, at: int) -> bool:
-    """Pass what was done to the instructions that follow; return whether a set changed."""
+def _pass_on(instruction: int, acts: Bytes, at: int) -> None:
+    """Pass what was done to the instructions that follow."""
     operation, _, onward, other = decoded(instruction)
-    if operation == c.JUMP:
-        return False
-    done = _after(operation, int(acts[0, at]))
-    changed = _add(acts[0], onward, done)
-    if operation in (c.TEST, c.LOOP):
-        changed |= _add(acts[0], other, done)
-    return changed
+    if operation != c.JUMP:
+        done = _after(operation, int(acts[0, at]))
+        acts[0, onward] |= done
+        if operation in (c.TEST, c.LOOP):
+            acts[0, other] |= done
 
 
 @compiled_inner
-def _pass_back(instruction: int, acts: Bytes, at: int) -> bool:
-    """Work out what must be done before an instruction; return whether the set changed."""
+def _pass_back(instruction: int, acts: Bytes, at: int) -> None:
+    """Work out what must be done before an instruction."""
     operation, _, onward, other = decoded(instruction)
-    if operation == c.JUMP:
-        return False
-    enough, later = 0, int(acts[1, onward])
-    if operation in (c.TEST, c.LOOP):
-        later |= int(acts[1, other])
-    for done in range(4):
-        if _after(operation, 1 << done) & later:
-            enough |= 1 << done
-    return _add(acts[1], at, enough)
-
-
-@compiled_inner
-def _add(sets: Bytes, at: int, more: int) -> bool:
-    """Add to a set; return whether it changed."""
-    before = sets[at]
-    sets[at] |= more
-    return bool(sets[at] != before)
+    if operation != c.JUMP:
+        later = int(acts[1, onward])
+        if operation in (c.TEST, c.LOOP):
+            later |= int(acts[1, other])
+        for done in range(4):
+            if _after(operation, 1 << done) & later:
+                acts[1, at] |= 1 << done
 
 
 @compiled_inner

@@ -8,7 +8,6 @@ block, each choice by the block it stands in, under the rules that hold without 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -56,17 +55,6 @@ class Grammar(NamedTuple):
     by_statements: Floats  # statements of the program's own block
     largest: float  # weight that is kept for certain
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Grammar:
-        """Read the result of ``to_dict``."""
-        values: dict[str, Any] = {name: np.array(v, dtype=float) for name, v in data.items()}
-        values["largest"] = float(data["largest"])
-        return cls(**values)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain data."""
-        return {name: np.asarray(value).round(5).tolist() for name, value in self._asdict().items()}
-
 
 class Draft(NamedTuple):
     """The arrays that drawing a program needs."""
@@ -81,7 +69,9 @@ class Draft(NamedTuple):
 def original_grammar() -> Grammar:
     """Return the grammar that was fitted to the original programs."""
     text = files(__package__).joinpath("msr.json").read_text(encoding="utf-8")
-    return Grammar.from_dict(json.loads(text))
+    numbers: dict[str, Any] = json.loads(text)
+    values: dict[str, Any] = {name: np.array(v, dtype=float) for name, v in numbers.items()}
+    return Grammar(**{**values, "largest": float(numbers["largest"])})
 
 
 @compiled_inner

@@ -91,10 +91,8 @@ def _change(cell: Ints, change: int) -> None:
 @compiled_inner
 def _is_possible(prefix: Ints) -> bool:
     """Return whether the cells fit into the largest world, and can hold the needed markers."""
-    ahead, aside = (
-        prefix[FORWARD_HIGH] - prefix[FORWARD_LOW],
-        prefix[RIGHT_HIGH] - prefix[RIGHT_LOW],
-    )
+    ahead = prefix[FORWARD_HIGH] - prefix[FORWARD_LOW]
+    aside = prefix[RIGHT_HIGH] - prefix[RIGHT_LOW]
     if max(ahead, aside) >= w.SIDE:
         return False
     for i in range(prefix[GOES_THROUGH]):

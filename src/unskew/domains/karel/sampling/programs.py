@@ -17,15 +17,8 @@ from unskew.core.arrays import Bytes, Ints
 from unskew.core.compiled import compiled, compiled_inner
 from unskew.domains.karel.language.compiler import TESTS, compile_row
 from unskew.domains.karel.measures import INSIDE, MOST_DEEP, PROGRAM_FACTS, count_program
+from unskew.domains.karel.running import hidden as h
 from unskew.domains.karel.running.chance import Chance, chance, uniform
-from unskew.domains.karel.running.hidden import (
-    LOOKED,
-    UNKNOWN,
-    Hidden,
-    clear,
-    hidden_rooms,
-    reveal_all,
-)
 from unskew.domains.karel.sampling import coverable
 from unskew.domains.karel.sampling import grammar as g
 from unskew.domains.karel.sampling import pairs as p
@@ -54,6 +47,7 @@ class Examples(NamedTuple):
 # A compiled program and room for looking at it: its code, the places of its statements,
 # the stack and the state of compiling, its facts, its open constructs, what its paths do.
 Candidate: TypeAlias = tuple[Ints, NDArray[np.int16], Ints, Ints, Ints, Ints, Bytes]
+Kindly: TypeAlias = tuple[World, h.Hidden]  # the world of a kindly run, and what is hidden of it
 
 
 def original_programs(
@@ -74,8 +68,8 @@ def original_examples(
     """
     examples = Examples(
         np.zeros((n, MAX_LENGTH), np.uint8),
-        np.full((n, k, BYTES), UNKNOWN, np.uint8),
-        np.full((n, k, BYTES), UNKNOWN, np.uint8),
+        np.full((n, k, BYTES), h.UNKNOWN, np.uint8),
+        np.full((n, k, BYTES), h.UNKNOWN, np.uint8),
         np.zeros(n, np.int64),
         np.zeros((REASONS, MAX_DEPTH + 1, MAX_LENGTH // 10 + 1), np.int64),
     )
@@ -96,15 +90,13 @@ def _sample(state: Chance, grammar: Grammar, inside: int, examples: Examples) ->
         np.zeros(PROGRAM_FACTS, np.int64), np.zeros(MOST_DEEP, np.int64),
         np.zeros((2, g.ROOM + 1), np.uint8),
     )  # fmt: skip
-    before, after, left = hidden_rooms(max(k, WORLDS))
-    kindly_before, kindly, kindly_left = hidden_rooms(1)
-    kindly_hidden = (state, kindly_left[0], kindly_before[0])
+    before, after, left = h.hidden_rooms(max(k, WORLDS))
+    kindly_before, kindly_after, kindly_left = h.hidden_rooms(1)
+    kindly = (kindly_after[0], (state, kindly_left[0], kindly_before[0]))
     room = p.make_room()
     row = 0
     while row < n:
-        reason = _draw_candidate(
-            state, grammar, inside, draft, candidate, kindly[0], kindly_hidden, room
-        )
+        reason = _draw_candidate(grammar, inside, draft, candidate, kindly, room)
         if reason == KEPT:
             if k >= WORLDS:
                 before, after = inputs[row], outputs[row]
@@ -122,28 +114,23 @@ def _sample(state: Chance, grammar: Grammar, inside: int, examples: Examples) ->
             hidden = (state, left[j], before[j])
             tries[row] += p.draw_valid(code, ORIGINAL, MOST_TRIES, after[j], hidden, room)
         for j in range(k):
-            reveal_all(after[j], (state, left[j], before[j]))
-            left[j, LOOKED] = 0
+            h.reveal_all(after[j], (state, left[j], before[j]))
+            left[j, h.LOOKED] = 0
         if 0 < k < WORLDS:
             inputs[row], outputs[row] = before[:k], after[:k]
-            clear(before, after, left)
+            h.clear(before, after, left)
         programs[row] = program[:MAX_LENGTH]
         row += 1
 
 
 @compiled_inner
 def _draw_candidate(
-    state: Chance,
-    grammar: Grammar,
-    inside: int,
-    draft: Draft,
-    candidate: Candidate,
-    kindly: World,
-    hidden: Hidden,
-    room: p.Room,
+    grammar: Grammar, inside: int, draft: Draft, candidate: Candidate, kindly: Kindly, room: p.Room
 ) -> int:
     """Draw and compile a program; return why it is dropped, UNWANTED or KEPT."""
     code, places, stack, now, counted, deep, acts = candidate
+    world, hidden = kindly
+    state = hidden[0]
     if not g.draw_program(state, grammar, draft):
         draft.facts[:] = 0
         return BREAKS_RULE
@@ -159,7 +146,7 @@ def _draw_candidate(
         read_prefix(code, room.prefix, room.counters)
         and coverable.can_leave_loops(code)
         and coverable.can_act_everywhere(code, acts)
-        and coverable.is_coverable(code, now[TESTS], kindly, hidden, room)
+        and coverable.is_coverable(code, now[TESTS], world, hidden, room)
     )
     return KEPT if fits else NOT_COVERABLE
 

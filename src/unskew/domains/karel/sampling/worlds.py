@@ -10,11 +10,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from unskew.core.arrays import Bytes, Floats
-from unskew.core.compiled import compiled, compiled_inner
+from unskew.core.arrays import Floats
+from unskew.core.compiled import compiled_inner
 from unskew.domains.karel import world as w
 from unskew.domains.karel.running import hidden as h
-from unskew.domains.karel.running.chance import Chance, chance, two_below, uniform
+from unskew.domains.karel.running.chance import Chance, two_below, uniform
 from unskew.domains.karel.world import World
 
 # Which worlds: their kind, r_wall and r_marker of narrow worlds, and how markers are counted.
@@ -52,30 +52,6 @@ ORIGINAL_SIZES = w.SMALLEST + np.searchsorted(
 )
 
 
-def draw_worlds(
-    rng: np.random.Generator, n: int, kind: int, r_wall: float, r_marker: float, counts: int
-) -> Bytes:
-    """Draw ``n`` worlds, (n, 260).
-
-    Only narrow worlds use ``r_wall`` and ``r_marker``; worlds like the original's do not use
-    ``counts``.
-    """
-    rows = np.empty((n, w.BYTES), dtype=np.uint8)
-    _draw_rows(chance(rng), (kind, r_wall, r_marker, counts), rows)
-    return rows
-
-
-@compiled
-def _draw_rows(state: Chance, worlds: Worlds, rows: Bytes) -> None:
-    before, after, left = h.hidden_rooms(1)
-    hidden = (state, left[0], before[0])
-    for row in range(len(rows)):
-        start_hidden(worlds, after[0], hidden)
-        h.reveal_all(after[0], hidden)
-        rows[row] = after[0]
-        h.clear(before, after, left)
-
-
 @compiled_inner
 def start_hidden(worlds: Worlds, world: World, hidden: h.Hidden) -> None:
     """Begin a hidden world: draw its size, its numbers of walls and markers, and Karel's cell."""
@@ -86,14 +62,16 @@ def start_hidden(worlds: Worlds, world: World, hidden: h.Hidden) -> None:
         height, width = _size(state, kind)
         cells = height * width
         if kind == NARROW_WORLDS:
-            walls, markers = _narrow_numbers(cells, r_wall, r_marker)
+            walls = int(cells * r_wall + 0.5)
+            markers = min(int(cells * r_marker + 0.5), cells - walls)
         elif kind == UNIFORM_WORLDS:
             # Each cell is a wall with a probability that is itself uniform. So the number of walls
             # is uniform too. The same holds for the free cells with markers.
             walls = int(uniform(state) * (cells + 1))
             markers = int(uniform(state) * (cells - walls + 1))
         else:
-            walls, markers = _original_numbers(state, cells)
+            walls = min(_number(state, cells, NO_WALLS, WALL_SHARES), cells - 1)
+            markers = min(_number(state, cells, NO_MARKERS, MARKED_SHARES), cells - walls)
         if walls < cells:
             break
     left[h.CELLS_LEFT], left[h.FREE_LEFT] = cells, cells - walls
@@ -139,21 +117,6 @@ def _size(state: Chance, kind: int) -> tuple[int, int]:
     sizes = w.SIDE + 1 - smallest
     tall, wide = two_below(uniform(state), sizes, sizes)
     return smallest + tall, smallest + wide
-
-
-@compiled_inner
-def _narrow_numbers(cells: int, r_wall: float, r_marker: float) -> tuple[int, int]:
-    """Return how many cells of a narrow world are walls, and how many hold markers."""
-    walls = int(cells * r_wall + 0.5)
-    return walls, min(int(cells * r_marker + 0.5), cells - walls)
-
-
-@compiled_inner
-def _original_numbers(state: Chance, cells: int) -> tuple[int, int]:
-    """Draw how many cells of a world like the original's are walls, and how many hold markers."""
-    walls = min(_number(state, cells, NO_WALLS, WALL_SHARES), cells - 1)
-    markers = _number(state, cells, NO_MARKERS, MARKED_SHARES)
-    return walls, min(markers, cells - walls)
 
 
 @compiled_inner

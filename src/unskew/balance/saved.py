@@ -1,0 +1,130 @@
+"""Where homogenizing stands after some draws: as plain data, and read back from it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.core.errors import UnskewError, brief
+from unskew.core.tally import Tally
+
+AGAIN = "give what state_dict() returned, unchanged"
+
+
+@dataclass(frozen=True)
+class HomogenizerState:
+    """The counts of a homogenizer: those of the values are in the order of the values.
+
+    There may be more values than counts: values that came later.
+    """
+
+    values: Sequence[Hashable]
+    drawn_values: NDArray[np.int64]
+    kept_values: NDArray[np.int64]
+    kernel: NDArray[np.int64]
+    rng: str
+    drawn: int
+    kept: int
+    drought: int
+    next_look: int
+    warned: frozenset[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON; refuse values that JSON cannot hold."""
+        counts = zip(
+            self.values, self.drawn_values.tolist(), self.kept_values.tolist(), strict=False
+        )
+        return {
+            "values": [[_plain(value), drawn, kept] for value, drawn, kept in counts],
+            "kernel": self.kernel.tolist(),
+            "rng": self.rng,
+            "drawn": self.drawn,
+            "kept": self.kept,
+            "drought": self.drought,
+            "next_look": self.next_look,
+            "warned": sorted(self.warned),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> HomogenizerState:
+        """Return the state of plain data that ``to_dict`` made."""
+        rows = data["values"]
+        return cls(
+            [_value(value) for value, _, _ in rows],
+            np.array([_count(drawn) for _, drawn, _ in rows], dtype=np.int64),
+            np.array([_count(kept) for _, _, kept in rows], dtype=np.int64),
+            np.array([_count(data["kernel"][i]) for i in range(3)], dtype=np.int64),
+            data["rng"],
+            _count(data["drawn"]),
+            _count(data["kept"]),
+            _count(data["drought"]),
+            _count(data["next_look"]),
+            frozenset(map(str, data["warned"])),
+        )
+
+
+@dataclass(frozen=True)
+class DrawState:
+    """Where drawing stands: the generator, the size of the next chunk, and the counts."""
+
+    rng: str
+    chunk: int
+    tally: Tally
+    homogenizer: HomogenizerState
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        return {
+            "rng": self.rng,
+            "chunk": self.chunk,
+            "tally": self.tally.to_dict(),
+            "homogenizer": self.homogenizer.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> DrawState:
+        """Return the state of plain data that ``to_dict`` made. Anything else is an error."""
+        try:
+            homogenizer = HomogenizerState.from_dict(data["homogenizer"])
+            chunk = max(1, _count(data["chunk"]))
+            return cls(data["rng"], chunk, Tally.from_dict(data["tally"]), homogenizer)
+        except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
+            raise UnskewError(f"{brief(data)} is no state of homogenizing; {AGAIN}") from error
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: in an object where JSON has no form for its type."""
+    kind = type(value)
+    if value is None or kind in (str, bool, int) or (kind is float and math.isfinite(value)):
+        return value
+    if kind is tuple:
+        return {"tuple": [_plain(part) for part in value]}
+    if kind is float:
+        return {"float": str(value)}
+    if kind is bytes:
+        return {"bytes": value.hex()}
+    raise UnskewError(
+        f"the value {brief(value)} is a {kind.__name__}, which cannot be saved; measure a number, "
+        "a text or a tuple of them"
+    )
+
+
+def _value(data: Any) -> Hashable:
+    """Return the value that ``_plain`` made this of."""
+    if data is None or isinstance(data, (str, bool, int, float)):
+        return data
+    ((kind, held),) = data.items()
+    if kind == "tuple":
+        return tuple(map(_value, held))
+    return float(held) if kind == "float" else bytes.fromhex(held)
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r} is no count")
+    return value
