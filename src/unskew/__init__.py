@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         Comparison as Comparison,
     )
     from unskew.audits.records import VariableAudit as VariableAudit
-    from unskew.balance.homogenizer import Health as Health
+    from unskew.balance.kept import Health as Health
     from unskew.balance.theory import (
         cost_bound as cost_bound,
     )
@@ -62,7 +62,7 @@ _HOME = {
     "Comparison": "audits.audit",
     "Dataset": "io.dataset",
     "Domain": "core.domain",
-    "Health": "balance.homogenizer",
+    "Health": "balance.kept",
     "HealthWarning": "core.errors",
     "Homogenized": "datasets.api",
     "Recipe": "core.recipe",

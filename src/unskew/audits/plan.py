@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from unskew.balance.goal import Goal, targets_of
-from unskew.balance.price import PRICES, Conflict, conflicts, curve, total_variation
-from unskew.balance.rule import Pilot
-from unskew.balance.targets import Target
+from unskew.balance.best.goal import Goal, targets_of
+from unskew.balance.best.price import PRICES, Conflict, conflicts, curve, total_variation
+from unskew.balance.best.rule import Pilot
+from unskew.balance.best.targets import Target
 from unskew.core.errors import UnskewError
 
 if TYPE_CHECKING:

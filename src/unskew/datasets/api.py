@@ -13,7 +13,8 @@ import numpy as np
 
 from unskew.audits.audit import Audit
 from unskew.audits.auditor import Auditor
-from unskew.balance.homogenizer import Health, Homogenizer, KeptBatches
+from unskew.balance.homogenizer import Homogenizer
+from unskew.balance.kept import Health, KeptBatches
 from unskew.balance.saved import AGAIN, DrawState
 from unskew.core.batch import Batch
 from unskew.core.domain import Domain

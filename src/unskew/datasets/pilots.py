@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from unskew.balance.goal import Balance, Goal, balance
-from unskew.balance.rule import pilot_of
+from unskew.balance.best.goal import Balance, Goal, balance
+from unskew.balance.best.rule import pilot_of
 from unskew.core.batch import Batch
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator

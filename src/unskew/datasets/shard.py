@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unskew.balance.homogenizer import Homogenizer, KeptBatches
+from unskew.balance.homogenizer import Homogenizer
+from unskew.balance.kept import KeptBatches
 from unskew.core.batch import Batch, concatenate
 from unskew.core.errors import RowError, UnskewError
 from unskew.core.recipe import Recipe

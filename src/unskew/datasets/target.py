@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from unskew.balance.homogenizer import ENDLESS
+from unskew.balance.kept import ENDLESS
 from unskew.core.batch import EXAMPLE, Batch, concatenate
 from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError, unknown

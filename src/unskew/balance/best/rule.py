@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.balance.cells import Cells, Codes, Shares, cells_of
+from unskew.balance.best.cells import Cells, Codes, Shares, cells_of
+from unskew.balance.best.raking import Raked
 from unskew.balance.codebook import Codebook
-from unskew.balance.raking import Raked
 from unskew.core.errors import UnskewError
 
 if TYPE_CHECKING:

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.balance.histogram import Histogram
+from unskew.balance.histogram import Histogram, restore
+from unskew.balance.kept import Health
+from unskew.balance.saved import AGAIN, BalancerState, Counts, HomogenizerState
 from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.rng import at_state, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from unskew.balance.rule import Rule
+    from unskew.balance.best.rule import Rule
     from unskew.core.batch import Batch
 
 PATIENCE = 1_000_000  # draws in a row without a kept one before an error
@@ -35,7 +38,8 @@ class Balancer:
         self._drawn = [Histogram(codebook) for codebook in rule.codebooks]
         self._kept = [Histogram(codebook) for codebook in rule.codebooks]
         self.drawn = self.kept = 0
-        self._drought, self._judged = 0, False
+        self._drought = 0
+        self._warned: set[str] = set()
 
     def keep(self, batch: Batch, most: int) -> NDArray[np.bool_]:
         """Return which rows to keep, up to the row with which ``most`` are kept.
@@ -61,6 +65,47 @@ class Balancer:
             )
         }
 
+    @property
+    def draws_to_look(self) -> int:
+        """How many draws come before the health is judged for the next time."""
+        return max(1, int(FIRST_LOOK * self._expected) - self.drawn)
+
+    def health(self) -> Health:
+        """Compare the cost with what the pilot sample said."""
+        cost = self.drawn / self.kept if self.kept else float("inf")
+        messages = []
+        looked = self.drawn >= FIRST_LOOK * self._expected
+        if looked and not self._expected / OFF <= cost <= self._expected * OFF:
+            messages.append(
+                f"it costs {cost:.3g} draws per kept example, and the pilot sample said "
+                f"{self._expected:.3g}; the source changes as it draws, or the pilot is too small: "
+                "draw a larger one"
+            )
+        return Health(self.drawn, self.kept, cost, self._expected, (), tuple(messages))
+
+    def state(self) -> BalancerState:
+        """Return the counts and the generator as they are now."""
+        counts = [
+            Counts(codebook.values, drawn.counts.copy(), kept.counts.copy())
+            for codebook, drawn, kept in zip(
+                self._rule.codebooks, self._drawn, self._kept, strict=True
+            )
+        ]
+        rng = state_of(self._rng)
+        return BalancerState(
+            counts, rng, self.drawn, self.kept, self._drought, frozenset(self._warned)
+        )
+
+    def go_on_from(self, state: HomogenizerState | BalancerState) -> None:
+        """Set the counts and the generator."""
+        if not isinstance(state, BalancerState) or len(state.counts) != len(self._drawn):
+            raise UnskewError(f"the state is not that of these variables with a budget; {AGAIN}")
+        for counts, drawn, kept in zip(state.counts, self._drawn, self._kept, strict=True):
+            restore(counts, drawn, kept)
+        self._rng = at_state(self._rng, state.rng)
+        self.drawn, self.kept, self._drought = state.drawn, state.kept, state.drought
+        self._warned = set(state.warned)
+
     def _watch(self, drawn: int, kept: int) -> None:
         """Count draws; raise if nothing is kept, and warn if the pilot was not like the source."""
         self.drawn += drawn
@@ -71,14 +116,7 @@ class Balancer:
                 f"nothing kept in {self._drought:,} draws, though one in {self._expected:.3g} was "
                 "expected; the source changes as it draws: fit a new rule"
             )
-        if not self._judged and self.drawn >= FIRST_LOOK * self._expected:
-            self._judged = True
-            cost = self.drawn / max(self.kept, 1)
-            if not self._expected / OFF <= cost <= self._expected * OFF:
-                warnings.warn(
-                    f"it costs {cost:.3g} draws per kept example, and the pilot sample said "
-                    f"{self._expected:.3g}; the source changes as it draws, or the pilot is too "
-                    "small: set pilot",
-                    HealthWarning,
-                    stacklevel=2,
-                )
+        for message in self.health().warnings:
+            if "cost" not in self._warned:
+                self._warned.add("cost")
+                warnings.warn(message, HealthWarning, stacklevel=2)

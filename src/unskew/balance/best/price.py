@@ -12,9 +12,9 @@ from itertools import combinations
 
 import numpy as np
 
-from unskew.balance.capped import enough
-from unskew.balance.cells import Cells, Codes, Shares, cells_of
-from unskew.balance.raking import Raked, rake
+from unskew.balance.best.capped import enough
+from unskew.balance.best.cells import Cells, Codes, Shares, cells_of
+from unskew.balance.best.raking import Raked, rake
 
 PRICES = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)  # draws for each kept example
 ROUGHLY = 0.01  # nats: the tolerance of a curve that people look at

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from unskew.balance.cells import Cells, Shares
-from unskew.balance.price import (
+from unskew.balance.best.cells import Cells, Shares
+from unskew.balance.best.price import (
     Cheapest,
     cheapest,
     conflicts,
@@ -17,9 +17,9 @@ from unskew.balance.price import (
     shortfalls,
     total_variation,
 )
-from unskew.balance.raking import Raked, rake
-from unskew.balance.rule import Pilot, Rule
-from unskew.balance.targets import UNIFORM, Target, target_shares
+from unskew.balance.best.raking import Raked, rake
+from unskew.balance.best.rule import Pilot, Rule
+from unskew.balance.best.targets import UNIFORM, Target, target_shares
 from unskew.core.errors import UnskewError, check_range, unknown
 from unskew.core.variables.variable import SalientVariable, describe
 
