@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.results import options, save
 
-BENCHES = ("calculator", "homogenize", "karel", "karel_sources", "datasets")
+BENCHES = ("calculator", "homogenize", "karel", "karel_sources", "datasets", "tables")
 
 
 def main() -> None:

@@ -9,10 +9,9 @@ from docs.markdown import ROOT, from_to, read, table
 from unskew.domains.karel.sources import TRIES
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel.experiments import BY_ACTIONS, PAPER
-from unskew.experiments.karel.lab.cells import FIRST_CONSISTENT, GENERALIZES
 from unskew.experiments.karel.lab.lab import Lab
-from unskew.experiments.karel.lab.numbers import own_and_others
 from unskew.experiments.karel.lab.scales import SCALES
+from unskew.experiments.karel.lab.tables import FIRST_CONSISTENT, GENERALIZES, own_and_others
 from unskew.experiments.karel.lab.test_sets import (
     ACTIONS,
     COVERED,
@@ -43,7 +42,7 @@ KINDS = ("baseline", "uniform")  # of the paper's models in the README's table
 BASELINE, EVEN = (
     {test: numbers[kind] for test, numbers in PAPER.items() if kind in numbers} for kind in KINDS
 )
-ONE_ACTION, EIGHT = (f"{BY_ACTIONS[n]['baseline']:.0f}" for n in (1, 8))  # of the paper
+ONE_ACTION, EIGHT = (f"{BY_ACTIONS['baseline'][n - 1]:.0f}" for n in (1, 8))  # of the paper
 SHOWN = ", 1 to 5 pairs"
 PASSES = f"{FULL.whole_steps * FULL.batch / FULL.whole:.0f} passes"
 

@@ -437,19 +437,19 @@ def test_advance_is_told_of_each_example() -> None:
 
 
 def test_columns_are_left_out_for_the_reason_that_is_true(run: Any, written: Path) -> None:
-    table = [{"tags": [i], "meta": {"a": i}, "text": f"row {i}", "kind": i % 3} for i in range(500)]
-    holds = "holds {}; name a function of the row: --by my_module:my_function"
-    assert audit(table).left_out == {
-        "tags": holds.format("lists"),
-        "meta": holds.format("dicts"),
-        "text": "500 values in the first 500 rows, too many for a histogram",
+    table = [{"tags": [i], "meta": {f"a{i}": i}, "none": {}, "kind": i % 3} for i in range(500)]
+    left_out = {
+        "meta": "its dicts have 500 different keys; name one: meta.a0",
+        "none": "its dicts have no names",
     }
-    lines = [json.dumps({key: row[key] for key in ("tags", "text", "kind")}) for row in table]
-    (written / "x.jsonl").write_text("\n".join(lines))
+    found = audit(table)
+    assert found.left_out == left_out
+    assert list(found.variables) == ["count(tags)", "kind"]
+    (written / "x.jsonl").write_text("\n".join(map(json.dumps, table)))
     out = " ".join(run("audit", "x.jsonl")[1].split())
-    assert "not measured: tags (holds lists; name a function of the row" in out
-    assert "not measured: text (500 values in the first 500 rows, too many" in out
-    assert json.loads(run("audit", "x.jsonl", "--json")[1])["left_out"].keys() == {"tags", "text"}
+    assert "not measured: meta (its dicts have 500 different keys; name one" in out
+    assert "not measured: none (its dicts have no names)" in out
+    assert json.loads(run("audit", "x.jsonl", "--json")[1])["left_out"] == left_out
 
 
 # Each example is measured once.
@@ -775,14 +775,14 @@ def test_a_number_of_examples_that_is_none(n: float) -> None:
 
 def test_columns_that_hold_lists(written: Path) -> None:
     pq.write_table(pa.table({"x": [[1, 2], [3]]}), written / "x.parquet")
-    refused(r"no column to measure \(x: holds lists; name a function of the row", "x.parquet")
-    refused("column 'x' holds lists; name a function", "x.parquet", by="x")
+    assert audit("x.parquet").variables["count(x)"].counts == {1: 1, 2: 1}
+    refused(r"column 'x' holds lists; measure count\(x\), an item: x\[0\]", "x.parquet", by="x")
 
 
 def test_columns_of_arrays() -> None:
     grids = Source("grids", lambda rng, n: (Batch({"grid": rng.random((n, 3))}), Counter()))
     refused("grid", grids, n=10, by="grid")
-    refused(r"no column to measure \(grid: holds lists", grids, n=10)
+    assert audit(grids, n=10).variables["count(grid)"].counts == {3: 10}
 
 
 def test_what_cannot_be_read_at_all(written: Path) -> None:
@@ -790,7 +790,7 @@ def test_what_cannot_be_read_at_all(written: Path) -> None:
     refused("None cannot be read", None)
     (written / "x.csv").write_text("a,b\n1,2\n")
     refused("x.csv holds no .parquet or .jsonl file", "x.csv")
-    refused("examples has no column to measure; name what to measure", [1, 2, 3])
+    refused("examples has no column to measure; name what to measure", [{}, {}])
     (written / "x.jsonl").write_text("{}\n")
     refused("takes no settings", "x.jsonl", settings={"p": 1})
 

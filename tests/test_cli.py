@@ -30,6 +30,7 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "cut.jsonl").write_text('{"answer": 1}\n{"ans')
     (tmp_path / "cut.parquet").write_bytes(b"PAR1 and then nothing")
     (tmp_path / "empty.jsonl").write_text("")
+    (tmp_path / "bare.jsonl").write_text("{}\n{}")
     (tmp_path / "newer.json").write_text('{"unskew_recipe": 99, "source": "x", "n": 1}')
     (tmp_path / "odd.json").write_text(
         '{"unskew_recipe": 1, "source": "calculator/dcfg", "n": 1, "epsilom": 1}'
@@ -209,7 +210,7 @@ BAD = {
     "sampler raises": (("audit", "mine:boom", "--by", "builtins:len"), "broken sampler"),
     "variable raises": (("audit", "mine:draw", "--by", "mine:fails"), "raised AttributeError"),
     "variable unhashable": (("audit", "mine:draw", "--by", "mine:listy"), "cannot be hashed"),
-    "nothing to measure": (("audit", "mine:draw"), "name what to measure"),
+    "nothing to measure": (("audit", "bare.jsonl"), "name what to measure"),
     "report suffix": (("audit", "calculator/dcfg", "-n", "9", "--report", "r.doc"), ".html"),
     "nothing to trace": (("show", "calculator/dcfg", "--trace"), "no steps to trace"),
     "trace of plain rows": (("show", "rows.jsonl", "--trace"), "no steps to trace"),

@@ -120,7 +120,7 @@ def test_each_kind_of_health_warning_is_passed_on_once_when_it_comes(crew):
         (
             "os._exit(0)",
             "ratio: a worker ended with code 0 (something that it called ended it); "
-            "run the same command again, with fewer models if memory is short",
+            "take os._exit, or what else ends the process, out of the code that it runs",
         ),
         (
             "os.kill(os.getpid(), signal.SIGKILL)",

@@ -12,12 +12,12 @@ from unskew.domains.karel.examples import PROGRAM
 from unskew.domains.karel.recipes import RECIPES, TABLES
 from unskew.experiments import KAREL, load_experiment
 from unskew.experiments.karel.experiments import PAPER
-from unskew.experiments.karel.lab import numbers
+from unskew.experiments.karel.lab import tables
 from unskew.experiments.karel.lab import test_sets as testing
-from unskew.experiments.karel.lab.cells import CellPlan, TablePlan
 from unskew.experiments.karel.lab.lab import TRAINING_FACTS, Exam, Lab
 from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.scales import SCALES, find_scale
+from unskew.experiments.karel.lab.tables import CellPlan, TablePlan
 from unskew.experiments.karel.lab.trainings import TRAININGS, Training, seeds_of, training
 from unskew.experiments.table import NATS
 from unskew.models.karel.data.examples import read_examples
@@ -202,11 +202,11 @@ def score_of(hits, n, **more):
 
 
 def ours(cell, unit, entries):
-    return numbers.cell_of(cell, unit, entries)["ours"]
+    return tables.cell_of(cell, unit, entries)["ours"]
 
 
 def test_sizes_of_training_sets_say_how_often_they_are_gone_through():
-    tables = load_experiment("karel-passes").tables(FULL)
+    tables = list(load_experiment("karel-passes").tables(FULL))
     columns = list(dict.fromkeys(cell.column for table in tables for cell in table.cells))
     assert columns == [
         "32,768 (400 passes)",
@@ -286,9 +286,9 @@ def test_a_value_of_a_variable_is_looked_up():
     assert ours(cell, "%", [{"scores": {"t": scores}}])["mean"] == 75
     gone = replace(cell, by=("actions", 9))
     assert ours(gone, "%", [{"scores": {"t": scores}}]) is None
-    assert numbers.cell_of(gone, "%", [{"scores": {"t": scores}}])["empty"]
-    assert "empty" not in numbers.cell_of(gone, "%", [{"scores": {}}])
-    assert numbers.cell_of(gone, "%", [{"scores": {"t": scores}}, {"scores": {}}])["empty"]
+    assert tables.cell_of(gone, "%", [{"scores": {"t": scores}}])["empty"]
+    assert "empty" not in tables.cell_of(gone, "%", [{"scores": {}}])
+    assert tables.cell_of(gone, "%", [{"scores": {"t": scores}}, {"scores": {}}])["empty"]
 
 
 def test_a_training_is_what_it_says():
@@ -339,17 +339,17 @@ def test_an_interval_ends_where_numbers_do():
 def test_each_end_of_an_interval_is_the_wider_of_tasks_and_seeds():
     """At nine tenths the interval of tasks reaches further down, that of seeds further up."""
     tasks, values = (0.7, 0.95), [89.0, 90.0, 91.0, 96.0, 84.0]
-    spread = numbers.wider_interval(values, tasks, 100.0)
+    spread = tables.wider_interval(values, tasks, 100.0)
     assert spread == pytest.approx((70, 90 + 2.776 * 4.301 / 5**0.5), abs=0.01)
-    assert numbers.wider_interval(values[:1], tasks, 100.0) == (70, 95)
-    low, high = numbers.wider_interval(values, (0.88, 0.99), 100.0)
+    assert tables.wider_interval(values[:1], tasks, 100.0) == (70, 95)
+    low, high = tables.wider_interval(values, (0.88, 0.99), 100.0)
     assert (low, high) == pytest.approx((90 - 2.776 * 4.301 / 5**0.5, 99), abs=0.01)
 
 
 def test_failures_and_tests_are_those_of_the_whole_set_of_pairs():
     """Failures of the first seed; a set that is shown with fewer pairs is not told again."""
     cells = tuple(CellPlan("m", f"{k}", "m", Exam("t", k)) for k in (1, None))
-    tables = [TablePlan("t", (*cells, CellPlan("o", "u", "o", Exam("u"))))]
+    plans = [TablePlan("t", (*cells, CellPlan("o", "u", "o", Exam("u"))))]
 
     def scored(dropped, said):
         misses = [{"row": dropped, "predicted": said}]
@@ -357,15 +357,15 @@ def test_failures_and_tests_are_those_of_the_whole_set_of_pairs():
 
     seeds = [{"t": scored(3, "a"), "t, 1 shown": scored(4, "b")}, {"t": scored(3, "c")}]
     entries = {"m": [{"scores": each} for each in seeds], "o": [{"scores": {"u": scored(5, "d")}}]}
-    told = list(numbers.failures(("m", "none"), tables, entries))
+    told = list(tables.failures(("m", "none"), plans, entries))
     assert told == [{"model": "m", "test": "karel/t", "row": 3, "predicted": "a"}]
-    assert numbers.tests(tables, entries) == {
+    assert tables.tests(plans, entries) == {
         "karel/t": {"tasks": 7, "dropped": 3, "beam": 8},
         "karel/u": {"tasks": 7, "dropped": 5, "beam": 8},
     }
     alone = [TablePlan("t", cells[:1])]
-    assert numbers.tests(alone, entries) == {}
-    assert list(numbers.failures(("m",), alone, entries)) == []
+    assert tables.tests(alone, entries) == {}
+    assert list(tables.failures(("m",), alone, entries)) == []
 
 
 class Kept:

@@ -14,9 +14,8 @@ from unskew.core.recipe import Recipe
 from unskew.datasets import stream as streaming
 from unskew.datasets.stream import BLOCK, Stream, pilot_of
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
-from unskew.models.karel.data.feed import Feed, Place
+from unskew.models.karel.data.feed import Feed, Feeds, Mixture, Place
 from unskew.models.karel.data.feeder import arrays
-from unskew.models.karel.data.mixture import Feeds, Mixture
 
 RECIPE = Recipe("karel/msr", 1, seed=3)
 

@@ -13,9 +13,9 @@ from tests.test_karel_experiments import SMOKE, programs
 from unskew.core.errors import UnskewError
 from unskew.domains.karel import DOMAIN
 from unskew.experiments import KAREL, load_experiment
-from unskew.experiments.karel.lab.cells import CellPlan, TablePlan
 from unskew.experiments.karel.lab.lab import PROVENANCE_FILE, TRAINING_FACTS, Exam, Lab
 from unskew.experiments.karel.lab.plan import Experiment
+from unskew.experiments.karel.lab.tables import CellPlan, TablePlan
 from unskew.experiments.karel.lab.trainings import training
 from unskew.experiments.say import Say
 from unskew.experiments.table import NATS
@@ -64,7 +64,7 @@ def tasks_of(cell, lab):
 
 @pytest.mark.parametrize("name", KAREL)
 def test_every_cell_has_a_number_or_says_why_not(name, results, lab):
-    tables = load_experiment(name).tables(SMOKE)
+    tables = list(load_experiment(name).tables(SMOKE))
     for table, made in zip(tables, results[name]["tables"], strict=True):
         assert (made["title"], made["unit"], made["form"]) == (table.title, table.unit, table.form)
         assert made["sides"] == list(table.sides)

@@ -19,11 +19,11 @@ from unskew.core.errors import UnskewError
 from unskew.core.processes.crew import send
 from unskew.core.processes.worker import STOPPED
 from unskew.experiments.karel.lab import lanes
-from unskew.experiments.karel.lab.cells import CellPlan, TablePlan
 from unskew.experiments.karel.lab.lab import Exam, Lab
 from unskew.experiments.karel.lab.lanes import Job, jobs_of, run_lanes
 from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.scales import SCALES
+from unskew.experiments.karel.lab.tables import CellPlan, TablePlan
 from unskew.experiments.karel.lab.trainings import training
 from unskew.experiments.say import Say
 from unskew.models.checkpoint import load_checkpoint

@@ -19,7 +19,7 @@ from unskew.core.recipe import Recipe
 from unskew.datasets.run import shard
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.models.checkpoint import load_checkpoint, save_checkpoint
-from unskew.models.karel.data.mixture import Feeds, Mixture
+from unskew.models.karel.data.feed import Feeds, Mixture
 from unskew.models.karel.data.rounds import Rounds
 from unskew.models.karel.data.tasks import Minibatches, Tasks
 from unskew.models.karel.decode.solve import solve

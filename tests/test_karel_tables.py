@@ -18,11 +18,9 @@ from tests.test_karel_experiments import ours, score_of
 from tests.test_karel_lab import TWO
 from unskew.cli.reproduce import say_progress
 from unskew.experiments import EXPERIMENTS, KAREL, calculator, load_experiment
-from unskew.experiments.karel.lab.at_once import counted
-from unskew.experiments.karel.lab.cells import CellPlan, TablePlan
-from unskew.experiments.karel.lab.lab import Exam, Lab
-from unskew.experiments.karel.lab.numbers import own_and_others, table_of
+from unskew.experiments.karel.lab.lab import Exam, Lab, counted
 from unskew.experiments.karel.lab.scales import SCALES
+from unskew.experiments.karel.lab.tables import CellPlan, TablePlan, own_and_others, table_of
 from unskew.experiments.provenance import joined
 from unskew.experiments.terminal import result_tables
 from unskew.models.ranks import ALONE

@@ -316,7 +316,8 @@ def test_the_slow_way_finds_what_the_fast_way_let_through(tmp_path, own_module):
     faults = verify(dataset.folder, trust=True).faults
     other_note, other_rows = altered(name)
     slow = f"{name}: row 4 comes out otherwise when worked out again"
-    assert faults == [other_note, slow, other_rows]
+    assert faults[:-1] == [other_note, slow]
+    assert faults[-1].startswith(other_rows.partition(", or")[0])
 
 
 def test_keys_are_those_of_the_domain(split):

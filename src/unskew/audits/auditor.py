@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from unskew.audits.audit import Audit
-from unskew.audits.binning import about_bins, choose_edges, in_bins
-from unskew.audits.records import VariableAudit, in_order
-from unskew.balance.codebook import Codebook
-from unskew.balance.histogram import Histogram
+from unskew.audits.binning import choose_edges
+from unskew.audits.counts import ValueCounts
+from unskew.balance.codebook import MAX_VALUES
+from unskew.core.distinct import Distinct
 from unskew.core.errors import RowError, UnskewError
 from unskew.core.rowhash import row_hashes
-from unskew.core.variables.combine import interval_labels
-from unskew.core.variables.variable import many_values
 
 if TYPE_CHECKING:
     from unskew.core.batch import Batch
@@ -24,36 +19,16 @@ if TYPE_CHECKING:
     from unskew.core.recipe import Recipe
     from unskew.core.variables.variable import SalientVariable, Values
 
-MANY_VALUES = 200  # a column with more values in its first batch is not measured unasked
 SAMPLES = 3  # examples that a report shows
-
-
-class _Column:
-    """Counts the values of one variable, or the bins of its values."""
-
-    def __init__(self, variable: SalientVariable, edges: tuple[float, ...]) -> None:
-        self.variable, self._edges = variable, edges
-        self._histogram = Histogram(Codebook(variable))
-        self._histogram.codebook.learn(interval_labels(edges) if edges else ())
-
-    def add(self, values: Values) -> None:
-        binned = in_bins(values, self._edges) if self._edges else values
-        self._histogram.add_codes(self._histogram.codebook.encode(binned))
-
-    def result(self) -> VariableAudit:
-        variable, edges, counts = self.variable, self._edges, self._histogram.by_value()
-        declared = self._histogram.codebook.declared
-        if not declared and not edges:
-            counts = {value: counts[value] for value in in_order(counts)}
-        doc = ", ".join(filter(None, [variable.doc, about_bins(edges) if edges else ""]))
-        return VariableAudit(variable.name, counts, declared, doc, edges)
+MANY_ROWS = 1 << 20  # from here on, rows are hashed by compiled code
 
 
 class Auditor:
-    """Measures batches one after another.
+    """Measures batches one after another. Memory holds the counts, and no more for more examples.
 
-    Memory holds the counts, and eight bytes for each example to find duplicates. The first batch
-    decides which variables are counted in bins.
+    The first batch decides which variables are counted in bins. To measure several files apart,
+    measure the first batch, give each file an auditor of its own (``apart``), and merge these
+    auditors in the order of the files: the audit is the same as that of one auditor.
     """
 
     def __init__(
@@ -61,23 +36,24 @@ class Auditor:
         variables: Sequence[SalientVariable],
         like: Audit | None = None,
         *,
-        optional: Collection[str] = (),
+        most_named: int = MAX_VALUES,
     ) -> None:
         """Start with nothing measured.
 
-        ``like`` is an audit with the bins to use. Variables with ``optional`` names are left out
-        if no histogram can show them.
+        ``like`` is an audit with the bins to use. Of a variable with more than ``most_named``
+        values, the first ones are listed, and the others are counted together.
         """
-        self._variables, self._like, self._optional = tuple(variables), like, optional
-        self._columns: list[_Column] = []
-        self._hashes: list[NDArray[np.uint64]] = []
+        self._most_named = most_named
+        self._variables, self._like = tuple(variables), like
+        self._begun = False
+        self._columns: list[ValueCounts] = []
+        self._rows = Distinct()
         self._samples: list[Any] = []
-        self.left_out: dict[str, str] = {}  # variables that are not measured, and why
 
     @property
     def n(self) -> int:
         """Number of examples measured so far."""
-        return sum(map(len, self._hashes))
+        return self._rows.total
 
     @property
     def names(self) -> list[str]:
@@ -86,31 +62,45 @@ class Auditor:
 
     def add(self, batch: Batch) -> None:
         """Measure one more batch."""
-        if not self._hashes:
+        if not self._begun:
             self._begin(batch)
         else:
             for column in self._columns:
                 column.add(self._measure(column.variable, batch))
-        self._hashes.append(row_hashes(batch))
+        self._rows.add(row_hashes(batch, large=self.n >= MANY_ROWS))
         if len(self._samples) < SAMPLES:
             self._samples += batch.head(SAMPLES - len(self._samples)).examples()
 
+    def apart(self) -> Auditor:
+        """Return an auditor of the same variables and bins that has measured nothing."""
+        other = Auditor(self._variables, self._like, most_named=self._most_named)
+        other._begun = self._begun
+        other._columns = [column.apart() for column in self._columns]
+        return other
+
+    def merge(self, other: Auditor) -> None:
+        """Add what an auditor of the same variables and bins has measured of later examples."""
+        ours, theirs = (
+            [(column.variable.name, column.edges) for column in auditor._columns]
+            for auditor in (self, other)
+        )
+        if ours != theirs:
+            raise UnskewError(
+                "two auditors measure other variables or bins, so their counts cannot be added; "
+                "make the second one with apart()"
+            )
+        for column, added in zip(self._columns, other._columns, strict=True):
+            column.merge(added)
+        self._rows.merge(other._rows)
+        self._samples = [*self._samples, *other._samples][:SAMPLES]
+
     def _begin(self, batch: Batch) -> None:
         """Measure the first batch, and choose bins by its values."""
+        self._begun = True
         for variable in self._variables:
-            optional = variable.name in self._optional
-            try:
-                values = self._measure(variable, batch)
-                edges = self._edges(variable, values)
-                if optional and not edges:
-                    _check_few_values(values)
-            except UnskewError as error:
-                if not optional:
-                    raise
-                reason = str(error).removeprefix(f"column {variable.name!r} ")
-                self.left_out[variable.name] = reason
-                continue
-            column = _Column(variable, edges)
+            values = self._measure(variable, batch)
+            edges = self._edges(variable, values)
+            column = ValueCounts(variable, edges, self._most_named)
             column.add(values)
             self._columns.append(column)
 
@@ -136,27 +126,16 @@ class Auditor:
         recipe: Recipe | None = None,
     ) -> Audit:
         """Return the audit of everything measured."""
-        if not self._hashes:
+        if not self._begun:
             raise UnskewError(f"{label} gave no examples; there is nothing to audit")
-        hashes = np.concatenate(self._hashes)
         return Audit(
             label,
-            len(hashes),
-            len(np.unique(hashes)),
+            self.n,
+            self._rows.count(),
             {column.variable.name: column.result() for column in self._columns},
             dict(dropped or {}),
-            {**(left_out or {}), **self.left_out},
+            dict(left_out or {}),
             tuple(self._samples),
             domain,
             recipe,
         )
-
-
-def _check_few_values(values: Values) -> None:
-    """Refuse values that no histogram can show."""
-    try:
-        distinct = len(set(values.tolist()))
-    except TypeError as error:  # a tuple that holds a list
-        raise UnskewError(str(error)) from error
-    if distinct > MANY_VALUES:
-        raise UnskewError(many_values(values.tolist()))

@@ -6,10 +6,13 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unskew.balance.histogram import hardly_repeats
+from unskew.core.variables.coded import Coded, as_coded
 from unskew.core.variables.combine import interval_labels
 from unskew.core.variables.variable import Values
 
@@ -17,6 +20,7 @@ BINS = 20  # about as many as this
 ROWS_FOR_REPEATS = 4096  # rows in which repeats are looked for
 FENCE = 3.0  # interquartile ranges from the quartiles; numbers farther away are outliers
 MOST_OUTLIERS = 0.05  # share of the numbers at each end that may be outliers
+EXACT = 2**53  # whole numbers up to here are themselves as floats too
 STEPS = (1.0, 2.0, 2.5, 5.0)  # times a power of ten: widths of bins that people can read
 
 
@@ -29,10 +33,12 @@ def choose_edges(values: Values) -> tuple[float, ...]:
     times a power of ten, whichever makes the number of bins closest to 20. Bins that hold equally
     many values would hide the skew.
     """
+    head = slice(ROWS_FOR_REPEATS)
     try:
-        if not numbers_hardly_repeat(Counter(values[:ROWS_FOR_REPEATS].tolist())):
+        first = values.rows(head) if isinstance(values, Coded) else values[head]
+        if not numbers_hardly_repeat(Counter(first.tolist())):
             return ()
-        numbers = [float(value) for value in values.tolist() if type(value) in (int, float)]
+        numbers = [float(value) for value in values.tolist() if _is_number(value)]
     except (OverflowError, TypeError):
         return ()  # a value cannot be hashed, or is too large for a float
     finite = sorted(filter(math.isfinite, numbers))
@@ -77,13 +83,36 @@ def readable_edges(low: float, high: float) -> tuple[float, ...]:
     return edges if len(set(edges)) == len(edges) else ()
 
 
-def in_bins(values: Values, edges: Sequence[float]) -> Values:
+def in_bins(values: Values, edges: Sequence[float]) -> Coded:
     """Return the bin of each number; a value that is no number stays as it is."""
     labels = interval_labels(edges)
-    binned = np.empty(len(values), dtype=object)
-    for row, value in enumerate(values.tolist()):
-        binned[row] = labels[bisect_right(edges, value)] if _has_bin(value) else value
-    return binned
+    if isinstance(values, Coded):
+        return values.change(lambda distinct: _labelled(distinct, edges, labels))
+    if values.dtype.kind in "iuf" and _exact(values):
+        places = np.searchsorted(edges, values, side="right")
+        if values.dtype.kind != "f" or not np.isnan(values).any():
+            return Coded(labels, places)
+        return Coded([*labels, math.nan], np.where(np.isnan(values), len(labels), places))
+    listed = values.tolist()
+    numbered = np.fromiter(map(_has_bin, listed), np.bool_, len(listed))
+    others = as_coded(values[~numbered])
+    codes = np.empty(len(listed), dtype=np.int64)
+    codes[numbered] = [bisect_right(edges, value) for value in listed if _has_bin(value)]
+    codes[~numbered] = len(labels) + others.codes
+    return Coded([*labels, *others.distinct], codes)
+
+
+def _labelled(
+    values: Sequence[Hashable], edges: Sequence[float], labels: Sequence[str]
+) -> list[Any]:
+    return [labels[bisect_right(edges, v)] if _has_bin(v) else v for v in values]
+
+
+def _exact(values: NDArray[Any]) -> bool:
+    """Return whether numbers stay the same as floats."""
+    if values.dtype.kind == "f" or not len(values):
+        return True
+    return int(values.min()) >= -EXACT and int(values.max()) <= EXACT
 
 
 def about_bins(edges: Sequence[float]) -> str:
@@ -92,6 +121,10 @@ def about_bins(edges: Sequence[float]) -> str:
     return f"in {len(edges) + 1} bins{width}"
 
 
-def _has_bin(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
+    return type(value) in (int, float)
+
+
+def _has_bin(value: object) -> TypeGuard[float]:
     """Return whether a value is a number other than nan."""
-    return type(value) is int or (type(value) is float and not math.isnan(value))
+    return _is_number(value) and not math.isnan(value)

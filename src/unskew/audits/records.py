@@ -24,6 +24,37 @@ ROUNDING = 1e-12  # floating point leaves up to this much of a divergence that i
 
 
 @dataclass(frozen=True)
+class Tail:
+    """The values of a variable that are counted without their names: there are too many."""
+
+    times: Mapping[int, int]  # how many of the values occur once, twice, …
+
+    @property
+    def values(self) -> int:
+        """Number of different values."""
+        return sum(self.times.values())
+
+    @cached_property
+    def rows(self) -> int:
+        """Number of examples that have one of the values."""
+        return sum(count * values for count, values in self.times.items())
+
+    def about(self) -> str:
+        """Return how many values have no name here, and how often they occur."""
+        most = max(self.times)
+        return (
+            f"only the first values are listed: {self.rows:,} examples have one of "
+            f"{self.values:,} other values, and no such value has more than {most:,} of them. KL "
+            "and TV count these too; in a comparison they are lower bounds"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        times = [[count, values] for count, values in self.times.items()]
+        return {"values": self.values, "n": self.rows, "times": times}
+
+
+@dataclass(frozen=True)
 class VariableAudit:
     """The histogram of one variable and its distances from uniform over X.
 
@@ -35,48 +66,68 @@ class VariableAudit:
     declared: bool
     doc: str = ""
     edges: tuple[float, ...] = ()  # of the bins that the audit chose, if it chose any
+    tail: Tail | None = None  # values that are not in ``counts``, if there were too many
 
     @cached_property
     def n(self) -> int:
         """Number of examples measured."""
-        return sum(self.counts.values())
+        return sum(self.counts.values()) + (self.tail.rows if self.tail else 0)
+
+    @cached_property
+    def seen(self) -> int:
+        """Number of different values that examples have."""
+        named = sum(count > 0 for count in self.counts.values())
+        return named + (self.tail.values if self.tail else 0)
+
+    @property
+    def size(self) -> int:
+        """The size of X. With a tail it may be larger: values of the tail may be in ``counts``."""
+        return max(len(self.counts), self.seen)
 
     @cached_property
     def _p(self) -> NDArray[np.float64]:
+        """The shares of the named values."""
         return np.array(list(self.counts.values()), dtype=float) / self.n
+
+    @cached_property
+    def _tail_p(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Shares of values in the tail, and how many values have each share."""
+        times = self.tail.times if self.tail else {}
+        return np.array(list(times), dtype=float) / self.n, np.array(list(times.values()), float)
 
     @cached_property
     def entropy(self) -> float:
         """Entropy in nats."""
         p = self._p[self._p > 0]
-        return float(-(p * np.log(p)).sum()) + 0.0
+        tail, values = self._tail_p
+        entropy = -(p * np.log(p)).sum() - (values * tail * np.log(tail)).sum()
+        return float(entropy) + 0.0
 
     @property
     def kl(self) -> float:
         """Kullback-Leibler divergence from uniform over X, in nats: log |X| − entropy."""
-        kl = math.log(len(self.counts)) - self.entropy
+        kl = math.log(self.size) - self.entropy
         return kl if kl > ROUNDING else 0.0
 
     @property
     def total_variation(self) -> float:
         """Half the sum of |p(x) − 1/|X||: the share of examples that would have to move."""
-        return float(np.abs(self._p - 1 / len(self._p)).sum() / 2)
-
-    @property
-    def seen(self) -> int:
-        """Number of values that at least one example has."""
-        return sum(count > 0 for count in self.counts.values())
+        tail, values = self._tail_p
+        if not len(tail):
+            return float(np.abs(self._p - 1 / len(self._p)).sum() / 2)
+        above = np.maximum(self._p - 1 / self.size, 0).sum()
+        return float(above + (values * np.maximum(tail - 1 / self.size, 0)).sum())
 
     @property
     def missing(self) -> tuple[Hashable, ...]:
         """Values of X that no example has; if no X is declared, see ``holes``."""
         if self.declared:
             return tuple(value for value, count in self.counts.items() if count == 0)
-        return holes(self.counts)
+        return holes(self.counts) if self.tail is None else ()
 
     @property
     def most_frequent(self) -> tuple[tuple[Hashable, float], ...]:
-        """The most frequent values, each with its share of the examples."""
+        """The most frequent values in ``counts``, each with its share of the examples."""
         top = Counter(self.counts).most_common(MOST_FREQUENT)
         return tuple((value, count / self.n) for value, count in top if count)
 
@@ -97,6 +148,7 @@ class VariableAudit:
             "missing": [plain(value) for value in self.missing],
             "commonest": [[plain(value), share] for value, share in self.most_frequent],
             "histogram": [[plain(value), count] for value, count in self.counts.items()],
+            **({"tail": self.tail.to_dict()} if self.tail else {}),
         }
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from unskew.audits.records import VariableAudit
+from unskew.audits.records import Tail, VariableAudit
 from unskew.core.errors import UnskewError, brief, unknown
 from unskew.core.values.json_text import json_text, parse_json
 from unskew.core.values.nesting import MAX_DEPTH
@@ -78,6 +78,7 @@ def _variable_data(variable: VariableAudit) -> dict[str, Any]:
         "counts": [
             [_value_data(value, variable.name), count] for value, count in variable.counts.items()
         ],
+        "tail": [list(pair) for pair in variable.tail.times.items()] if variable.tail else [],
     }
 
 
@@ -123,6 +124,7 @@ def _variables(data: Any, what: str) -> dict[str, VariableAudit]:
         "declared": _flag,
         "edges": _edges,
         "counts": _counts,
+        "tail": _tail,
     }
     return {
         name: VariableAudit(name, **_fields(_object(held, name), read, f"variable {brief(name)}"))
@@ -149,6 +151,16 @@ def _counts(data: Any, what: str) -> dict[Hashable, int]:
     if not any(counts.values()):
         raise UnskewError(f"{what} counts no example")
     return counts
+
+
+def _tail(data: Any, what: str) -> Tail | None:
+    """Read how many of the values that have no name occur once, twice, and so on."""
+    times: dict[int, int] = {}
+    for pair in _list(data, what):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise UnskewError(f"{what} has {brief(pair)}, not two counts")
+        times[_count(pair[0], what, 1)] = _count(pair[1], what, 1)
+    return Tail(times) if times else None
 
 
 def _fields(

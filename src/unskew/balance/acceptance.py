@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.core.compiled import compiled
+from unskew.core.compiled import compiled_when_called
 
 # The kernel's state besides the counts: t, the smallest count, and how many values have it.
 TOTAL, LEAST, AT_LEAST = 0, 1, 2
 
 
-@compiled
+@compiled_when_called
 def accept(
     codes: NDArray[np.int64],
     uniforms: NDArray[np.float64],

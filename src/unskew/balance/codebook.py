@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,23 +11,29 @@ from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError
 from unskew.core.usercode import raised
+from unskew.core.variables.coded import Coded, appearances
 from unskew.core.variables.variable import SalientVariable, Values, check_support
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Sequence
 
     from unskew.core.batch import Batch
 
 MAX_VALUES = 100_000  # a variable with more values is an identifier, not a feature
+UNNAMED = -1  # the code of a value for which a codebook has no room
 _MAX_SPAN = 1 << 20  # the longest table of codes; integers farther apart are kept in a dict
 
 
 class Codebook:
     """The values of one variable, numbered in the order declared or first seen."""
 
-    def __init__(self, variable: SalientVariable) -> None:
-        """Start with the declared support, or with no values."""
-        self.variable = variable
+    def __init__(self, variable: SalientVariable, *, most_named: int | None = None) -> None:
+        """Start with the declared support, or with no values.
+
+        A variable with more than 100,000 values is refused. With ``most_named``, every value after
+        the first so many has the code ``UNNAMED`` instead, unless the support is declared.
+        """
+        self.variable, self._most_named = variable, most_named
         self.declared = variable.support is not None
         self.values: list[Hashable] = []
         self._codes: dict[Hashable, int] = {}
@@ -46,19 +53,33 @@ class Codebook:
 
     def encode(self, values: Values) -> NDArray[np.int64]:
         """Return the code of each value; new values join a support that grows."""
+        if isinstance(values, Coded):
+            order = appearances(values.codes, len(values.distinct))
+            codes = np.zeros(len(values.distinct), dtype=np.int64)
+            codes[order] = self.encode_objects([values.distinct[i] for i in order.tolist()])
+            return codes[values.codes]
         if len(values) and values.dtype.kind in "iu":
             low, high = int(values.min()), int(values.max())
             span = max(high, self._high()) - min(low, self._low) + 1
             if span <= _MAX_SPAN:
                 return self._encode_integers(values.astype(np.int64, copy=False), low, high)
         if values.dtype.kind == "O":
-            return np.fromiter(map(self._code, values.tolist()), np.int64, len(values))
+            return self.encode_objects(values.tolist())
         unique, inverse = np.unique(values, return_inverse=True)
-        codes = np.fromiter(map(self._code, unique.tolist()), np.int64, len(unique))
-        of_rows: NDArray[np.int64] = codes[inverse]
-        return of_rows
+        codes = self.encode_objects(unique.tolist())
+        return codes[inverse]
 
-    def _encode_integers(self, values: Values, low: int, high: int) -> NDArray[np.int64]:
+    def encode_objects(self, values: Sequence[Hashable]) -> NDArray[np.int64]:
+        """Return the code of each value; new values get theirs in this order."""
+        try:
+            codes = np.fromiter(map(self._codes.get, values, repeat(UNNAMED)), np.int64)
+        except Exception:  # a value cannot be hashed or compared; the next line says which
+            return np.fromiter(map(self._code, values), np.int64, len(values))
+        for row in np.flatnonzero(codes < 0).tolist():
+            codes[row] = self._code(values[row])
+        return codes
+
+    def _encode_integers(self, values: NDArray[np.int64], low: int, high: int) -> NDArray[np.int64]:
         if low < self._low or high > self._high():
             self._widen(min(low, self._low), max(high, self._high()))
         codes: NDArray[np.int64] = self._table[values - self._low]
@@ -95,7 +116,10 @@ class Codebook:
         return self._add(value)
 
     def _add(self, value: Hashable) -> int:
-        if len(self.values) >= MAX_VALUES:
+        if self._most_named is not None and not self.declared:
+            if len(self.values) >= self._most_named:
+                return UNNAMED
+        elif len(self.values) >= MAX_VALUES:
             raise UnskewError(
                 f"variable {self.variable.name!r} has more than {MAX_VALUES} values (the last was "
                 f"{value!r}); clip, round or bin it"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from unskew.core.batch import Batch
 
 FEWEST = 100  # examples; in fewer, values may differ by chance
+NEARLY_ALL = 0.9  # share of examples with a value of their own above which nothing is homogenized
 
 
 class Histogram:
@@ -65,3 +66,15 @@ def hardly_repeats(counts: Iterable[int]) -> bool:
     every = list(counts)
     examples = sum(every)
     return examples >= FEWEST and 2 * every.count(1) > examples
+
+
+def nothing_to_balance(name: str, counts: NDArray[np.int64]) -> list[str]:
+    """Return a warning if nearly all examples have a value of their own; else nothing."""
+    examples, singles = int(counts.sum()), int((counts == 1).sum())
+    if examples < FEWEST or singles < NEARLY_ALL * examples:
+        return []
+    return [
+        f"hardly any value of {name!r} repeats ({singles:,} of {examples:,} examples have a value "
+        "of their own), so nearly all are kept and nothing is homogenized; bin or round it: "
+        "unskew.bins, unskew.round_to"
+    ]

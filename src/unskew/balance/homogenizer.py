@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from unskew.balance import theory
 from unskew.balance.acceptance import AT_LEAST, accept
 from unskew.balance.codebook import Codebook
-from unskew.balance.histogram import FEWEST, Histogram, restore
+from unskew.balance.histogram import FEWEST, Histogram, nothing_to_balance, restore
+from unskew.balance.kept import Health
 from unskew.balance.saved import AGAIN, BalancerState, Counts, HomogenizerState
 from unskew.core.errors import HealthWarning, UnskewError, check_range
 from unskew.core.recipe import EPSILONS
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from unskew.core.variables.variable import SalientVariable
 
 FIRST_LOOK = 1_000  # draws before the cost of a run is judged
-NEARLY_ALL = 0.9  # share of draws with a value of their own above which nothing is homogenized
 PATIENCE = 1_000_000  # draws in a row without a kept one before an error
 ENDLESS = 2**62
 
@@ -116,14 +116,8 @@ class Homogenizer:
         """Judge the run so far; ``warnings`` is empty when all is well."""
         never = self._never_seen()
         cost = self.drawn / self.kept if self.kept else float("inf")
-        messages = []
-        singles = int((self._drawn_values.counts == 1).sum())
-        if self.drawn >= FEWEST and singles >= NEARLY_ALL * self.drawn:
-            messages.append(
-                f"hardly any value of {self.variable.name!r} repeats ({singles:,} of "
-                f"{self.drawn:,} draws have a value of their own), so nearly all draws are kept "
-                "and nothing is homogenized; bin or round it: unskew.bins, unskew.round_to"
-            )
+        messages: list[str] = []
+        messages += nothing_to_balance(self.variable.name, self._drawn_values.counts)
         if self.drawn >= FIRST_LOOK and never:
             messages.append(self._say_never_seen(never))
         if self.drawn >= FIRST_LOOK and cost > self.cost_limit:

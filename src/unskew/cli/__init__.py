@@ -21,6 +21,7 @@ from unskew.cli.models import evaluate, synthesize, train
 from unskew.cli.models.command import ModelCommand
 from unskew.cli.printing import echo
 from unskew.core.errors import HealthWarning, UnskewError, one_line
+from unskew.core.processes.exits import FAILED, exits_told
 from unskew.core.processes.stop import STOPPED, Interrupt, Stopped
 
 app = typer.Typer(
@@ -68,6 +69,7 @@ _NUMBERS = {"integer": "a whole number", "number": "a number", "float": "a numbe
 
 def main() -> None:
     """Run the command line. An error becomes one line and an exit code."""
+    _open_closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show ε shows ?
             stream.reconfigure(errors="replace")
@@ -76,9 +78,9 @@ def main() -> None:
     interrupt = Interrupt()
     before = signal.signal(signal.SIGINT, interrupt)
     try:
-        result = app(standalone_mode=False)
-        if sys.stdout is not None:  # a shell can close it
-            sys.stdout.flush()
+        with exits_told(_say_error):
+            result = app(standalone_mode=False)
+        sys.stdout.flush()
     except BaseException as error:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the command ends already
         _end(error, stopped=interrupt.count > 0)
@@ -87,6 +89,18 @@ def main() -> None:
     if result == STOPPED:  # of a KeyboardInterrupt that code raised by itself, Typer makes this
         _stopped()
     sys.exit(result if isinstance(result, int) else 0)
+
+
+def _open_closed() -> None:
+    """Open what a shell has closed (`>&-`), so that what is printed there goes nowhere.
+
+    Else the next file that is opened would have the number of stdout, and get what is printed.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            number = os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+            os.set_inheritable(number, True)
+            setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w"))
 
 
 def _end(error: BaseException, *, stopped: bool) -> NoReturn:
@@ -158,8 +172,12 @@ def _drop_output() -> None:
 
 
 def _fail(message: str) -> NoReturn:
+    _say_error(message)
+    sys.exit(FAILED)
+
+
+def _say_error(message: str) -> None:
     echo("error: " + " ".join(message.split()), err=True)
-    sys.exit(2)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

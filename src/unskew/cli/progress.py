@@ -11,6 +11,7 @@ from typing import Protocol
 
 from unskew.cli.printing import echo
 from unskew.core.processes.stop import raise_if_stopped
+from unskew.core.usercode import stdout_to_stderr
 from unskew.core.visible import visible
 
 FIRST_LINE, NEXT_LINES = 2.0, 10.0  # seconds before the first plain line, and between lines
@@ -24,11 +25,15 @@ class Advance(Protocol):
 
 @contextmanager
 def progress(label: str, total: int | None) -> Iterator[Advance]:
-    """Show how far a job is. Call the yielded function with the amount of new work done."""
-    if sys.stderr.isatty():
-        yield from _bar(label, total)
-    else:
-        yield _lines(label, total)
+    """Show how far a job is. Call the yielded function with the amount of new work done.
+
+    What a user's code prints while the job runs goes to stderr.
+    """
+    with stdout_to_stderr():
+        if sys.stderr.isatty():
+            yield from _bar(label, total)
+        else:
+            yield _lines(label, total)
 
 
 def with_rate(advance: Advance, clock: Callable[[], float] = time.monotonic) -> Advance:

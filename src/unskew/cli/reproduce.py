@@ -97,8 +97,8 @@ def reproduce(
     as_json: Json = False,
 ) -> None:
     """Repeat experiments of the paper, and show the paper's numbers next to ours."""
-    from unskew.experiments.files import write_json
     from unskew.experiments.terminal import result_tables
+    from unskew.models.runs import write_json
 
     need_torch()
     order = Order(experiment, scale, work, only or None, at_once, steps)
@@ -117,7 +117,7 @@ def reproduce(
                     draw(table)
     if figure is not None:
         from unskew.audits.report import write_chart
-        from unskew.experiments.figures import cost_figure
+        from unskew.experiments.page.calculator import cost_figure
 
         write_chart(cost_figure(results[experiment]["costs"]), figure)
     if report is not None:

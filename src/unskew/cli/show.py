@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +13,7 @@ from unskew.cli.printing import echo, print_json
 from unskew.core.errors import UnskewError
 
 if TYPE_CHECKING:
+    from unskew.core.batch import Batch
     from unskew.datasets.target import Target
 
 
@@ -39,15 +42,26 @@ def show(
     if trace and (opened.domain is None or opened.domain.views.trace is None):
         raise UnskewError(f"{opened.label} has no steps to trace; leave out --trace")
     data, row = [], -1
-    for row, example in enumerate(e for part in opened.read(n) for e in part.examples()):
-        try:
+    for row, example in enumerate(e for part in _read(opened, n) for e in part.examples()):
+        with _row(opened, row):
             data += _show_one(opened, example, trace, as_json)
-        except UnskewError as error:
-            raise UnskewError(f"{opened.where(row)}: {error}") from error
     if row < 0:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to show")
     if as_json:
         print_json(data)
+
+
+def _read(opened: Target, n: int) -> Iterator[Batch]:
+    """Yield the batches of a target; what its code prints goes to stderr."""
+    from unskew.core.usercode import stdout_to_stderr
+
+    batches = opened.read(n)
+    while True:
+        with stdout_to_stderr():
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch
 
 
 def _show_one(opened: Target, example: Any, trace: bool, as_json: bool) -> list[Any]:
@@ -63,3 +77,12 @@ def _show_one(opened: Target, example: Any, trace: bool, as_json: bool) -> list[
         text = example_text(example, opened.domain)
         echo(text + ("\n" if "\n" in text else ""))
     return []
+
+
+@contextmanager
+def _row(opened: Target, row: int) -> Iterator[None]:
+    """Add the file and the row to the message of an error."""
+    try:
+        yield
+    except UnskewError as error:
+        raise UnskewError(f"{opened.where(row)}: {error}") from error

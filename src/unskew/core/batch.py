@@ -147,20 +147,34 @@ def _stored(values: Sequence[object], name: object) -> pa.Array:
             f"examples cannot be stored as columns: the key {brief(name)} is no text; name the "
             "columns with texts"
         )
+    if not _is_whole(name):
+        raise UnskewError(
+            f"examples cannot be stored as columns: the key {brief(name)} has half of a character, "
+            "a lone surrogate; mend the key"
+        )
     try:
         column = pa.array(values)
     except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-        said = f"cannot be stored as columns ({_why(error)}"
+        reason = f"cannot be stored as columns ({_why(error)}"
         for row, value in enumerate(values):
             if not _fits(value):
-                raise RowError(row, f"{name!r} is {brief(value)}, examples {said}") from error
-        raise UnskewError(f"column {name!r}: examples {said}") from error
+                raise RowError(row, f"{name!r} is {brief(value)}, examples {reason}") from error
+        raise UnskewError(f"column {name!r}: examples {reason}") from error
     if _has_empty_struct(column.type):
         raise UnskewError(
             f"column {name!r} has dicts without any key, and Parquet cannot hold such a column; "
             "leave it out, or give it a key"
         )
     return column
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text has no half of a character, so that it can be written as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _why(error: Exception) -> str:

@@ -1,9 +1,10 @@
 """One typed door to Numba, so that kernels keep their signatures under strict type checking."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from __future__ import annotations
 
-import numba
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -21,7 +22,26 @@ def compiled_inner(function: F) -> F:
     return _compile(function, {"_nrt": False})
 
 
+def compiled_when_called(function: F) -> F:
+    """Compile as ``compiled`` does, but import Numba only when the function is called.
+
+    Another kernel cannot call such a function.
+    """
+
+    @cache
+    def kernel() -> Callable[..., object]:
+        return compiled(function)
+
+    @wraps(function)
+    def call(*arguments: Any) -> object:
+        return kernel()(*arguments)
+
+    return cast("F", call)
+
+
 def _compile(function: F, options: dict[str, Any]) -> F:
+    import numba
+
     try:
         return cast("F", numba.njit(function, cache=True, nogil=True, **options))
     except RuntimeError:  # neither the package's folder nor the user's own can be written to

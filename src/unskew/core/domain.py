@@ -184,7 +184,7 @@ def example_text(example: Any, domain: Domain | None) -> str:
     """Write an example with the ``show`` of its domain; without a domain, as JSON or with str."""
     if domain is not None:
         with domain_code(domain, "show"):
-            return domain.show(example)
+            return _text_of(domain, "show", domain.show(example))
     if isinstance(example, (dict, list)):
         return json_text(example)
     try:
@@ -203,9 +203,23 @@ def example_data(example: Any, domain: Domain | None) -> Any:
 
 def example_trace(example: Any, domain: Domain | None) -> Iterator[str]:
     """Yield the steps of an example, if its domain has steps."""
-    if domain is not None and domain.views.trace is not None:
-        with domain_code(domain, "trace"):
-            yield from domain.views.trace(example)
+    if domain is None or domain.views.trace is None:
+        return
+    with domain_code(domain, "trace"):
+        steps = iter(domain.views.trace(example))
+    while True:
+        with domain_code(domain, "trace"):  # and not whoever takes the steps, and may stop
+            step = next(steps, None)
+        if step is None:
+            return
+        yield _text_of(domain, "trace", step)
+
+
+def _text_of(domain: Domain, function: str, text: object) -> str:
+    """Return what a function of a domain gave as text; refuse what is none."""
+    if not isinstance(text, str):
+        raise UnskewError(f"{function} of domain {domain.name!r} gave {brief(text)}; give a text")
+    return text
 
 
 @contextmanager

@@ -141,6 +141,9 @@ class Recipe:
                 f"recipe has {self.shards} shards; allowed are {MOST_SHARDS}: raise shard_size "
                 f"({self.shard_size})"
             )
+        twice = [name for name in self.homogenize if self.homogenize.count(name) > 1]
+        if twice:
+            raise UnskewError(f"recipe homogenizes by {twice[0]!r} twice; name it once")
         if self.given and self.homogenize:
             raise UnskewError(
                 f"recipe takes given examples ({self.given}) and homogenizes; make them first, "
@@ -195,6 +198,21 @@ class Recipe:
             check_range("budget", self.budget, 1, step="1 keeps every draw")
         if self.closeness:
             check_range("closeness", self.closeness, 0.001, 1, step="0.05 is a common choice")
+
+    @property
+    def balanced(self) -> str:
+        """The names of the homogenized variables; a × joins those that count jointly."""
+        jointly = self.jointly or not self.has_goal
+        return (" × " if jointly else ", ").join(self.homogenize)
+
+    @property
+    def price(self) -> str:
+        """What closeness costs, or how close it gets, in words: "at ε = 0.025"."""
+        if self.budget:
+            return f"for {self.budget:g} draws per kept example"
+        if self.closeness:
+            return f"to within {self.closeness:g} of the target"
+        return f"at ε = {self.epsilon:g}"
 
     @property
     def has_goal(self) -> bool:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
 
 import numpy as np
 
 from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.rng import generator
 from unskew.core.source import Source
-from unskew.core.usercode import place_of
+from unskew.core.usercode import place_of, stdout_to_stderr
 from unskew.core.values.printed import printed
 
 FEW = 3  # examples drawn twice before an audit; each may be a slow call
@@ -55,28 +51,11 @@ def _until_different(source: Source, most: int) -> int:
     if source.sampler is not None and source.sampler.cached:
         return 0
     left, right = (generator(0, source.name, "repeats") for _ in range(2))
-    with _stdout_to_stderr():
+    with stdout_to_stderr():
         for number in range(1, most + 1):
             if _next(source, left) != _next(source, right):
                 return 2 * number
     return 0
-
-
-@contextmanager
-def _stdout_to_stderr() -> Iterator[None]:
-    """Send what a tried sampler prints to stderr: stdout is for the result of the command."""
-    try:
-        kept = os.dup(1)
-    except OSError:  # it is closed, so nothing can be printed on it
-        yield
-        return
-    try:
-        os.dup2(2, 1)  # for what writes to the descriptor, such as another process
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
 
 
 def _next(source: Source, rng: np.random.Generator) -> list[str]:

@@ -1,44 +1,79 @@
-"""A 64-bit hash of each row: of its columns' bytes, or of its content however it is held."""
+"""A 64-bit hash of each row: of its content however it is held, or of its bytes."""
 
 from __future__ import annotations
 
 import hashlib
-import math
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.core.batch import Batch, binary_rows, is_binary, is_text, readable, text_bytes
-from unskew.core.compiled import compiled
+from unskew.core.batch import EXAMPLE, Batch, text_bytes
+from unskew.core.compiled import compiled_when_called
 from unskew.core.errors import RowError, brief
+from unskew.core.hashing.arrow import hash_row
+from unskew.core.hashing.mixing import Hashes, close_records, entries
+from unskew.core.hashing.objects import hash_objects
 from unskew.core.usercode import raised
-from unskew.core.values.printed import printed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
-    from unskew.core.batch import Column
+    import pyarrow as pa
 
 _OFFSET = np.uint64(0xCBF29CE484222325)
 _PRIME = np.uint64(0x100000001B3)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-def row_hashes(batch: Batch) -> NDArray[np.uint64]:
-    """Return one hash a row over all columns, in their order."""
-    hashes = np.full(len(batch), _OFFSET, dtype=np.uint64)
-    for column in map(readable, batch.columns.values()):
-        gaps = None
-        if not isinstance(column, np.ndarray) and column.null_count:
-            gaps = column.is_null().to_numpy(zero_copy_only=False)
-            without = hashes[gaps]
-        data, offsets = _bytes_of(column)
-        _hash_rows(data, offsets, hashes)
-        if gaps is not None:  # the same in a column of any type, or of none
-            _hash_rows(np.empty(0, np.uint8), np.zeros(len(without) + 1, np.int64), without)
-            hashes[gaps] = without ^ _MIX
+def row_hashes(batch: Batch, *, large: bool = False) -> Hashes:
+    """Return one hash a row, the same for the same row however it is held.
+
+    A dict has the hash of its columns, in whatever order they are. A key whose value is missing
+    counts as absent. A number counts by its value, a text by its characters, a time by its moment.
+    ``large`` says that many more rows follow, so that compiled code is worth its start.
+    """
+    if not batch.is_plain:
+        return hash_row(dict(batch.columns), len(batch), large=large)
+    examples = batch.columns[EXAMPLE].tolist()
+    try:
+        return _example_hashes(examples)
+    except Exception as error:  # objects within objects, endless numbers, a class of the user's
+        _name_row(examples)
+        raise RowError(0, f"the rows cannot be compared ({raised(error)})") from error
+
+
+def _example_hashes(examples: Sequence[Any]) -> Hashes:
+    hashes = hash_objects(examples)
+    others = [row for row, example in enumerate(examples) if not isinstance(example, dict)]
+    if others:  # they are stored as one column
+        hashes[others] = close_records(entries(hash_objects([EXAMPLE]), hashes[others]))
+    return hashes
+
+
+def _name_row(examples: Sequence[Any]) -> None:
+    """Raise the error of the first example that cannot be hashed."""
+    for row, example in enumerate(examples):
+        try:
+            hash_objects([example])
+        except Exception as error:  # an example may be of a user's own class
+            raise RowError(
+                row,
+                f"{brief(example, 40)} cannot be compared ({raised(error)}); make it smaller or "
+                "flatter",
+            ) from error
+
+
+def text_hashes(column: pa.Array) -> Hashes:
+    """Return one hash for each text of a column: FNV-1a over its bytes. Splits depend on it."""
+    hashes = np.full(len(column), _OFFSET, dtype=np.uint64)
+    _hash_rows(*text_bytes(column.fill_null("") if column.null_count else column), hashes)
+    if column.null_count:
+        empty = np.full(1, _OFFSET, dtype=np.uint64)
+        _hash_rows(np.empty(0, np.uint8), np.zeros(2, np.int64), empty)
+        hashes[column.is_null().to_numpy(zero_copy_only=False)] = empty[0] ^ _MIX
     return hashes
 
 
@@ -80,7 +115,7 @@ def _number(value: float | Decimal) -> object:
     return value.normalize() if isinstance(value, Decimal) and inexact != value else inexact
 
 
-@compiled
+@compiled_when_called
 def _hash_rows(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], hashes: NDArray[np.uint64]
 ) -> None:
@@ -91,54 +126,3 @@ def _hash_rows(
             value = (value ^ np.uint64(data[i])) * _PRIME
         value = (value ^ (value >> np.uint64(29))) * _MIX
         hashes[row] = value ^ (value >> np.uint64(32))
-
-
-def _bytes_of(column: Column) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Return the rows of a column as bytes, end to end, and where each begins.
-
-    What a row without a value gives does not count, but the others must not depend on it.
-    """
-    rows = len(column)
-    if not isinstance(column, np.ndarray):
-        import pyarrow as pa
-
-        if is_text(column):
-            return text_bytes(column.fill_null("") if column.null_count else column)
-        if is_binary(column):
-            fixed = pa.types.is_fixed_size_binary(column.type)
-            empty = bytes(column.type.byte_width) if fixed else b""
-            return binary_rows(column.fill_null(empty) if column.null_count else column)
-        if (
-            pa.types.is_boolean(column.type)
-            or pa.types.is_integer(column.type)
-            or (pa.types.is_floating(column.type))
-        ):
-            zero = pa.scalar(0, pa.int8()).cast(column.type)
-            column = column.fill_null(zero).to_numpy(zero_copy_only=False)
-    if isinstance(column, np.ndarray) and column.dtype != object:
-        width = column.dtype.itemsize * math.prod(column.shape[1:])
-        flat = np.ascontiguousarray(column).reshape(-1).view(np.uint8)
-        return flat, np.arange(rows + 1, dtype=np.int64) * width
-    digests = _digests(column.tolist())
-    offsets = np.arange(rows + 1, dtype=np.int64) * 16
-    return np.frombuffer(b"".join(digests), dtype=np.uint8), offsets
-
-
-def _digests(values: Sequence[object]) -> list[bytes]:
-    digests: list[bytes] = []
-    try:
-        digests.extend(map(_digest, values))
-    except Exception as error:  # objects within objects, endless numbers, a class of the user's
-        row = len(digests)
-        raise RowError(
-            row,
-            f"{brief(values[row], 40)} cannot be compared ({raised(error)}); make it smaller or "
-            "flatter",
-        ) from error
-    return digests
-
-
-def _digest(value: object) -> bytes:
-    """Hash any Python value by its printed form, in which the order of a dict does not count."""
-    text = printed(value).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, digest_size=16).digest()

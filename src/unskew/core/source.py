@@ -6,7 +6,7 @@ import inspect
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -172,9 +172,10 @@ def _checked(drawn: Any, what: str) -> tuple[Batch, Counter[str]]:
 def _check_sampler(draw: object, label: str, *, many: bool = False) -> None:
     form = "draw(rng, n) -> examples" if many else "draw(rng) -> example"
     if not callable(draw):
-        raise UnskewError(
-            f"sampler is {brief(draw)}, which cannot be called; pass a function {form}"
-        )
+        step = f"pass a function {form}"
+        if isinstance(draw, Iterable):
+            step += ", or choose from examples that are there already: unskew.resample"
+        raise UnskewError(f"sampler is {brief(draw)}, which cannot be called; {step}")
     try:
         signature = inspect.signature(draw)
     except (TypeError, ValueError):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import sys
 import sysconfig
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,23 @@ def own_code(what: str, step: str) -> Iterator[None]:
     except RAISED as error:  # the user's own function may raise anything
         raise UnskewError(f"{what} raised {raised(error)}; {step}") from error
     raise_if_stopped()
+
+
+@contextmanager
+def stdout_to_stderr() -> Iterator[None]:
+    """Send what a user's code prints to stderr: the stdout of a command is for its result."""
+    if sys.stdout is None:  # it is closed, and another file may have its number
+        yield
+        return
+    kept = os.dup(1)
+    try:
+        sys.stdout.flush()
+        os.dup2(2, 1)  # for what writes to the descriptor, such as another process
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def raised(error: BaseException) -> str:

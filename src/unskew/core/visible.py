@@ -46,15 +46,15 @@ class Visible:
             yield Segment(text if control else visible(text), style, control)
 
 
-def _python_escape(found: re.Match[str]) -> str:
-    number = ord(found[0])
+def _python_escape(control: re.Match[str]) -> str:
+    number = ord(control[0])
     if number < 0x100:
         return f"\\x{number:02x}"
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
-def _json_escape(found: re.Match[str]) -> str:
-    number = ord(found[0])
+def _json_escape(control: re.Match[str]) -> str:
+    number = ord(control[0])
     if number < 0x10000:
         return f"\\u{number:04x}"
     high, low = divmod(number - 0x10000, 0x400)

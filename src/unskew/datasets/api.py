@@ -13,6 +13,7 @@ import numpy as np
 
 from unskew.audits.audit import Audit
 from unskew.audits.auditor import Auditor
+from unskew.audits.kinds import suggested
 from unskew.balance.homogenizer import Homogenizer
 from unskew.balance.kept import Health, KeptBatches
 from unskew.balance.saved import AGAIN, DrawState
@@ -25,7 +26,6 @@ from unskew.core.rng import generator
 from unskew.core.source import Source, own_source, sampler
 from unskew.core.tally import Tally
 from unskew.core.values.json_text import json_text, parse_json
-from unskew.core.variables.column import column_variable
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By, SalientVariable
 from unskew.datasets.pace import examples_of
@@ -225,7 +225,7 @@ def audit(
             auditor, left_out = _auditor(by, names, opened, rows, like)
         auditor.add(rows)
         if not auditor.names:
-            raise _no_column(opened.label, auditor.left_out)
+            raise _no_column(opened.label, left_out)
     if auditor is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to audit")
     dataset = opened.dataset
@@ -268,13 +268,13 @@ def _auditor(
     """Return what measures the chosen variables; and why other variables are left out."""
     columns, domain = column_names(first), target.domain
     try:
-        variables, optional, left_out = _chosen(by, domain, columns, first)
+        variables, left_out = _chosen(by, domain, columns, first)
         known = {variable.name for variable in variables}
         more = find_variables([name for name in also if name not in known], domain, columns)
     except UnskewError as error:
         raise _with_trust(error, target) from error
     left_out = {name: why for name, why in left_out.items() if name not in also}
-    return Auditor([*variables, *more], like, optional=optional - set(also)), left_out
+    return Auditor([*variables, *more], like), left_out
 
 
 def _chosen(
@@ -282,16 +282,15 @@ def _chosen(
     domain: Domain | None,
     columns: Sequence[str],
     first: Batch,
-) -> tuple[Sequence[SalientVariable], set[str], dict[str, str]]:
-    """Return the variables to measure, which of them may be left out, and what is left out."""
+) -> tuple[Sequence[SalientVariable], dict[str, str]]:
+    """Return the variables to measure; and why other variables are left out."""
     if by is not None:
-        return resolve(by, domain, columns), set(), {}
+        return resolve(by, domain, columns), {}
     if domain is not None and domain.find_variables is not None:
-        variables, left_out = domain.find_variables(first)
-        return variables, set(), left_out
+        return domain.find_variables(first)
     if domain is not None and domain.variables:
-        return [domain.variable(name) for name in domain.main or domain.variables], set(), {}
-    return [column_variable(name) for name in columns], set(columns), {}
+        return [domain.variable(name) for name in domain.main or domain.variables], {}
+    return suggested(first)
 
 
 def _with_trust(error: UnskewError, target: Target) -> UnskewError:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unskew.core.batch import Batch
 from unskew.core.domain import Domain, domain_code, example_data
 from unskew.core.errors import RowError, UnskewError, brief, check_count, unknown
 from unskew.core.recipe import Trust
@@ -20,8 +21,6 @@ from unskew.io.reading import FILES, alike
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from unskew.core.batch import Batch
 
 
 _DAYS = (-12_687_428, 11_248_738)  # since 1970 of the years -32767 to 32767, which Arrow prints
@@ -227,8 +226,17 @@ def _line(example: Any, number: int, made: Callable[[Any, int], Any]) -> bytes:
         ) from error
     except (TypeError, ValueError, RecursionError) as error:
         raise UnskewError(
-            f"row {number + 1} cannot be JSON ({error}); write a .parquet file"
+            f"row {number + 1} cannot be JSON ({error}); {_instead(example)}"
         ) from error
+
+
+def _instead(example: Any) -> str:
+    """Say what to do with an example that JSON cannot hold."""
+    try:
+        Batch.of([example]).to_arrow()
+    except UnskewError:
+        return "return a dict of numbers, texts and lists"
+    return "write a .parquet file"
 
 
 def _data(value: Any) -> Any:

@@ -6,6 +6,7 @@ workers and all machines keep examples by the same rule.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -13,14 +14,21 @@ from typing import Any
 import numpy as np
 
 from unskew.balance.best.goal import Balance, Goal, balance
-from unskew.balance.best.rule import pilot_of
+from unskew.balance.best.rule import Rule, pilot_of
 from unskew.core.batch import Batch
+from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.source import Source
+from unskew.core.values.json_text import parse_json
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import SalientVariable
+from unskew.datasets.part import NOTES
+from unskew.io.files import create_text
+from unskew.io.location import Place, inside
 
+RULE = f"{NOTES}/balance.json"  # in the folder of a dataset
+_ANEW = "choose a new folder"
 FIRST = 4_096  # draws by which the size of a pilot is worked out
 LARGEST = 1 << 19  # draws
 LARGEST_OWN = 1 << 14  # draws of a user's own source, which may be slow
@@ -73,6 +81,36 @@ def recipe_balance(recipe: Recipe, source: Source, variables: Sequence[SalientVa
     rng = generator(recipe.seed, recipe.source, "pilot")
     chosen = balanced_variables(variables, recipe.jointly)
     return fitted(source, chosen, goal_of(recipe), rng, recipe.pilot)
+
+
+def frozen_rule(folder: Place, recipe: Recipe, variables: Sequence[SalientVariable]) -> Rule | None:
+    """Return the rule that the dataset in a folder was begun with; None if there is none."""
+    try:
+        text = inside(folder, RULE).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+    try:
+        data = parse_json(text)
+    except ValueError as error:
+        raise UnskewError(f"{folder / RULE} cannot be read ({error}); {_ANEW}") from error
+    if not isinstance(data, dict) or data.get("recipe") != recipe.hash:
+        raise UnskewError(f"{folder / RULE} is of another recipe; {_ANEW}")
+    return Rule.from_dict(balanced_variables(variables, recipe.jointly), data)
+
+
+def freeze(folder: Place, recipe: Recipe, balance: Balance) -> None:
+    """Write the rule of a dataset, unless another run has just done so."""
+    data = {"recipe": recipe.hash, **balance.to_dict()}
+    create_text(folder / RULE, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+
+def frozen_facts(folder: Place) -> dict[str, Any]:
+    """Return what the file of the rule says; nothing if there is none."""
+    try:
+        data = parse_json((folder / RULE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
 
 
 def _drawn(source: Source, rng: np.random.Generator, n: int) -> Iterator[Batch]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from unskew.core.batch import Batch, is_text
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
-from unskew.core.rowhash import content_hashes, row_hashes
+from unskew.core.rowhash import content_hashes, text_hashes
 
 if TYPE_CHECKING:
     from unskew.datasets.target import Target
@@ -37,8 +37,8 @@ def key_hashes(batch: Batch, key: str) -> Hashes:
     stored = _in_columns(batch)
     if key not in stored.columns:
         return content_hashes(stored)
-    column = Batch({key: stored.columns[key]})
-    return row_hashes(column) if is_text(column.columns[key]) else content_hashes(column)
+    column = stored.columns[key]
+    return text_hashes(column) if is_text(column) else content_hashes(Batch({key: column}))
 
 
 def allowed(

@@ -58,13 +58,13 @@ def verify(
     """
     path = place(folder)
     recipe = recipe_of(path, _with(against, trust))
-    found = Verified()
-    whole = inspect_files(path, recipe, found)
-    withheld = _say_withheld(recipe, found)
-    importable = withheld or _check_importable(recipe, found)
+    verified = Verified()
+    whole = inspect_files(path, recipe, verified)
+    withheld = _say_withheld(recipe, verified)
+    importable = withheld or _check_importable(recipe, verified)
     domain = recipe_domain(recipe)
     if domain is None and importable and not untrusted_code(recipe, recipe.source):
-        found.skipped.append(
+        verified.skipped.append(
             f"rows were not checked: {recipe.source} belongs to no domain, so nothing says which "
             "rows are right"
         )
@@ -77,28 +77,28 @@ def verify(
             for batch in read_parquet(part.path):
                 rows.append(row_hashes(batch))
                 keys.setdefault(part.split, []).append(key_hashes(batch, recipe_key(recipe)))
-                _check_rows(batch, domain, part, start, sampled.get(part.index, []), found)
+                _check_rows(batch, domain, part, start, sampled.get(part.index, []), verified)
                 start += len(batch)
                 advance(len(batch))
         except UnskewError as error:
-            found.faults.append(str(error))
-        found.rows += start
-    found.repeated_rows = _repeats(rows)
-    found.repeated_keys = sum(_repeats(hashes) for hashes in keys.values())
+            verified.faults.append(str(error))
+        verified.rows += start
+    verified.repeated_rows = _repeats(rows)
+    verified.repeated_keys = sum(_repeats(hashes) for hashes in keys.values())
     if importable and not withheld:
-        _check_made(path, recipe, whole, found)
+        _check_made(path, recipe, whole, verified)
     others = [name for name in (*recipe.exclude, *against) if name not in untrusted_inputs(recipe)]
     compared = recipe.splits or recipe.distinct or others
     if compared and importable and not untrusted_code(recipe, recipe.source):
-        _check_keys(recipe, keys, found)
+        _check_keys(recipe, keys, verified)
         for name in others:
-            _check_leak(name, recipe_key(recipe), keys, found)
+            _check_leak(name, recipe_key(recipe), keys, verified)
     elif against:  # what tells examples apart is not known here: whole rows are compared
         for name in against:
-            _check_leak(name, "", keys, found)
-    for said in (found.faults, found.skipped):
-        said[:] = map(one_line, said)  # a recipe and a manifest may name anything
-    return found
+            _check_leak(name, "", keys, verified)
+    for lines in (verified.faults, verified.skipped):
+        lines[:] = map(one_line, lines)  # a recipe and a manifest may name anything
+    return verified
 
 
 def _with(against: Sequence[str], trust: Trust) -> Trust:
@@ -107,7 +107,7 @@ def _with(against: Sequence[str], trust: Trust) -> Trust:
     return True if names is None else (*names, *against)
 
 
-def _say_withheld(recipe: Recipe, found: Verified) -> bool:
+def _say_withheld(recipe: Recipe, verified: Verified) -> bool:
     """Say which checks are left out because they would run or open what the data names."""
     code = untrusted_code(recipe, recipe.source, *recipe.homogenize)
     opened = untrusted_inputs(recipe)
@@ -116,25 +116,30 @@ def _say_withheld(recipe: Recipe, found: Verified) -> bool:
         checks += ["rows and keys were not checked"] if recipe.source in code else []
         checks += ["keys were not compared with what is named"] if opened else []
         names = ", ".join(dict.fromkeys([*code, *opened]))
-        found.skipped.append(
+        verified.skipped.append(
             f"{', '.join(checks)}: the data names {names}, which is not run or opened; {IF_TRUSTED}"
         )
     return bool(code or opened)
 
 
-def _check_importable(recipe: Recipe, found: Verified) -> bool:
-    """Return whether the source and the variables of a recipe can be found; if not, say why."""
+def _own_code(recipe: Recipe) -> list[str]:
+    """Return the names of a recipe that are code of somebody's own, and not of the package."""
+    return [name for name in (recipe.source, *recipe.homogenize) if ":" in name]
+
+
+def _check_importable(recipe: Recipe, verified: Verified) -> bool:
+    """Return whether the source and the variables of a recipe can be imported; if not, say why."""
     try:
         recipe_source(recipe)
         recipe_variables(recipe)
     except UnskewError as error:
-        own = [name for name in (recipe.source, *recipe.homogenize) if ":" in name]
+        own = _own_code(recipe)
         unchecked = "no part was made again, and keys were not compared"
         if ":" in recipe.source:
             unchecked = f"rows were not checked, {unchecked}"
         # Somebody who trusts the code asked for these checks. The library of a built-in domain
         # may not be installed.
-        (found.faults if own else found.skipped).append(f"{unchecked}: {error}")
+        (verified.faults if own else verified.skipped).append(f"{unchecked}: {error}")
         return False
     return True
 
@@ -166,7 +171,7 @@ def _check_rows(
     part: Whole,
     start: int,
     sampled: Sequence[int],
-    found: Verified,
+    verified: Verified,
 ) -> None:
     """Check every row by the domain's check, and the sampled ones again in its slow way."""
     if domain is None:
@@ -174,31 +179,33 @@ def _check_rows(
     name = part.path.name
     try:
         wrong = start + 1 + np.flatnonzero(~right_rows(batch, domain))  # rows count from 1
-        found.checked += len(batch)
+        verified.checked += len(batch)
         if len(wrong):
             first = "it is" if len(wrong) == 1 else "the first is"
-            found.faults.append(f"{name}: {_are(len(wrong), 'row')} wrong; {first} row {wrong[0]}")
+            verified.faults.append(
+                f"{name}: {_are(len(wrong), 'row')} wrong; {first} row {wrong[0]}"
+            )
         if domain.recheck is None:
             return
         for row in (row for row in sampled if start <= row < start + len(batch)):
-            found.rechecked += 1
+            verified.rechecked += 1
             if not domain.recheck(next(batch.slice(row - start, 1).examples())):
-                found.faults.append(
+                verified.faults.append(
                     f"{name}: row {row + 1} comes out otherwise when worked out again"
                 )
     except RowError as error:
-        found.faults.append(str(error.at(f"{name}: row {start + error.row + 1}")))
+        verified.faults.append(str(error.at(f"{name}: row {start + error.row + 1}")))
     except UnskewError as error:
-        found.faults.append(f"{name}: {error}")
+        verified.faults.append(f"{name}: {error}")
     except RAISED as error:  # other columns or types, or a user's own check
-        found.faults.append(f"{name}: rows cannot be checked ({raised(error)})")
+        verified.faults.append(f"{name}: rows cannot be checked ({raised(error)})")
 
 
 def _check_made(
     folder: Place,
     recipe: Recipe,
     whole: Sequence[Whole],
-    found: Verified,
+    verified: Verified,
 ) -> None:
     """Make one part again and compare its columns and rows: the smallest, which costs least.
 
@@ -207,17 +214,17 @@ def _check_made(
     """
     able = [part for part in whole if _can_be_made(recipe, part)]
     if not able:
-        found.skipped.append("no part was made again: none is whole and of the recipe's size")
+        verified.skipped.append("no part was made again: none is whole and of the recipe's size")
         return
     part = min(able, key=lambda part: (part.footer.rows, part.index))
     try:
         check_inputs(folder, recipe)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", HealthWarning)  # said when it was generated
-            batch = shard(recipe, part.index)[0]
+            warnings.simplefilter("ignore", HealthWarning)  # it was shown when it was generated
+            batch = shard(recipe, part.index, folder=folder)[0]
         made = part_batch(part_bytes(recipe, part.index, batch))
     except UnskewError as error:
-        found.skipped.append(f"no part was made again: {error}")
+        verified.skipped.append(f"no part was made again: {error}")
         return
     if recipe.distinct:
         made = made.filter(SeenKeys(recipe_key(recipe)).first(made))
@@ -227,9 +234,12 @@ def _check_made(
         return  # told of when its rows were read
     same = made.to_arrow().schema.equals(there.to_arrow().schema)
     if not same or not np.array_equal(row_hashes(made), row_hashes(there)):
-        found.faults.append(
-            f"{part.path.name} is not what its recipe makes: it was altered, or made by another "
-            "version of its source"
+        reasons = ["it was altered", "made by another version of its source"]
+        if _own_code(recipe):
+            reasons.append("its code gives other examples in another process (a set has no order)")
+        verified.faults.append(
+            f"{part.path.name} is not what its recipe makes: "
+            f"{', '.join(reasons[:-1])}, or {reasons[-1]}"
         )
 
 
@@ -248,7 +258,7 @@ def _repeats(hashes: Sequence[Hashes]) -> int:
     return len(every) - len(np.unique(every))
 
 
-def _check_keys(recipe: Recipe, keys: dict[str, list[Hashes]], found: Verified) -> None:
+def _check_keys(recipe: Recipe, keys: dict[str, list[Hashes]], verified: Verified) -> None:
     """Check that no key is in two splits, each in its own, and none twice where none may be."""
     joined = {split: np.unique(np.concatenate(hashes)) for split, hashes in keys.items()}
     names = sorted(joined)
@@ -256,28 +266,28 @@ def _check_keys(recipe: Recipe, keys: dict[str, list[Hashes]], found: Verified) 
         for other in names[i + 1 :]:
             shared = len(np.intersect1d(joined[split], joined[other]))
             if shared:
-                found.faults.append(f"{_are(shared, 'key')} in both {split} and {other}")
+                verified.faults.append(f"{_are(shared, 'key')} in both {split} and {other}")
         if recipe.splits and split in recipe.splits:
             number = list(recipe.splits).index(split)
             astray = int((split_of(joined[split], recipe) != number).sum())
             if astray:
-                found.faults.append(f"{_are(astray, 'key')} in {split}, but of another split")
-    if recipe.distinct and found.repeated_keys:
-        repeated = _are(found.repeated_keys, "key")
-        found.faults.append(f"{repeated} repeated in a dataset of distinct ones")
+                verified.faults.append(f"{_are(astray, 'key')} in {split}, but of another split")
+    if recipe.distinct and verified.repeated_keys:
+        repeated = _are(verified.repeated_keys, "key")
+        verified.faults.append(f"{repeated} repeated in a dataset of distinct ones")
 
 
 def _check_leak(
     name: str,
     key: str,
     keys: dict[str, list[Hashes]],
-    found: Verified,
+    verified: Verified,
 ) -> None:
     other = keys_in(open_input(name), key)
     for split, hashes in keys.items():
         shared = len(np.intersect1d(np.concatenate(hashes), other))
         if shared:
-            found.faults.append(f"{_are(shared, 'key')} in {split} and also in {name}")
+            verified.faults.append(f"{_are(shared, 'key')} in {split} and also in {name}")
 
 
 def _are(count: int, what: str) -> str:

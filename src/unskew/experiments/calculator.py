@@ -1,11 +1,9 @@
 """The Calculator's three tables and its figure (sections 6.3, B.4 and B.5).
 
 One model is trained on each of T2T and DCFG as it is, and one on each of them homogenized by each
-of the five variables at each ε. All models are scored on an equal mixture of the four sources as
-they are. All models of all seeds train together.
+of the five variables at each ε. All models of all seeds train together, and are scored on an equal
+mixture of the four sources as they are.
 """
-
-from __future__ import annotations
 
 import hashlib
 import json
@@ -29,7 +27,6 @@ from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.tally import Tally
 from unskew.datasets.run import shard
-from unskew.experiments.files import read_json, write_json
 from unskew.experiments.provenance import provenance
 from unskew.experiments.say import Say
 from unskew.io.lookup import find_source
@@ -37,6 +34,7 @@ from unskew.models.calculator.network import Expressions, ReaderConfig
 from unskew.models.calculator.score import Estimate, accuracies
 from unskew.models.calculator.train import TrainConfig, TrainingData, train
 from unskew.models.ranks import ALONE
+from unskew.models.runs import read_json, write_json
 
 NAME = "calculator"
 SOURCES = ("t2t", "dcfg")
@@ -140,7 +138,7 @@ def earlier_result(work: Path, scale: str, steps: int | None = None) -> dict[str
     """Return an earlier result with the settings of this scale, if the folder has one."""
     settings = json.loads(json.dumps(asdict(_size(scale, steps))))
     for path in sorted(work.glob(f"{NAME}*.json")):
-        result = read_json(path)
+        result = read_json(path, "remove it")
         if isinstance(result, dict) and result.get("settings") == settings:
             return result
     return None
@@ -250,11 +248,8 @@ def _tables(
 
 def _estimate(values: NDArray[np.float64]) -> dict[str, Any]:
     estimate = Estimate.of(values.tolist())
-    return {
-        "mean": round(estimate.mean, 3),
-        "half_width": round(estimate.half_width, 3),
-        "values": [round(value, 3) for value in estimate.values],
-    }
+    numbers = {"mean": round(estimate.mean, 3), "half_width": round(estimate.half_width, 3)}
+    return numbers | {"values": [round(value, 3) for value in estimate.values]}
 
 
 def _kl_removed(tally: Tally) -> float:

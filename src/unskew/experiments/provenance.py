@@ -1,7 +1,5 @@
 """The provenance of a result: the code, hardware and versions that made it."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform
@@ -35,22 +33,18 @@ def provenance() -> dict[str, Any]:
 
 def joined(provenances: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the provenance of several results: one value if they agree, else all values."""
-    provenances = [{**facts, "commit": commit_of(facts)} for facts in provenances]
+    provenances = [facts | {"commit": facts.get("commit", UNKNOWN)} for facts in provenances]
     whole: dict[str, Any] = {}
     for name in dict.fromkeys(name for facts in provenances for name in facts):
         values = [facts[name] for facts in provenances if name in facts]
         distinct = [value for i, value in enumerate(values) if value not in values[:i]]
         if len(distinct) == 1:
             whole[name] = distinct[0]
+        elif all(isinstance(value, str) for value in distinct):
+            whole[name] = "; ".join(distinct)
         else:
-            are_texts = all(isinstance(value, str) for value in distinct)
-            whole[name] = "; ".join(distinct) if are_texts else distinct
+            whole[name] = distinct
     return whole
-
-
-def commit_of(facts: dict[str, Any]) -> str:
-    """Return the commit in a provenance, or ``unknown``."""
-    return str(facts.get("commit", UNKNOWN))
 
 
 def commit(home: Path = PACKAGE) -> str:

@@ -1,7 +1,5 @@
 """How an experiment reports its progress."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The tables of experiments in a terminal, with the paper's numbers next to ours."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias

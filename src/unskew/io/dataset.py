@@ -5,11 +5,12 @@ DIR/recipe.json  DIR/data/train-00000-of-00002.parquet …  DIR/README.md  DIR/m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from unskew.core.batch import Batch
-from unskew.core.errors import UnskewError
+from unskew.core.errors import UnskewError, brief
 from unskew.core.recipe import Recipe, Trust
 from unskew.core.tally import Tally
 from unskew.core.values.json_text import parse_json
@@ -17,7 +18,7 @@ from unskew.io.location import Place, inside, parquet_file, place, plain_errors,
 from unskew.io.object_store import store_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 RECIPE, MANIFEST, CARD = "recipe.json", "manifest.json", "README.md"
@@ -35,6 +36,9 @@ class Dataset:
     tally: Tally  # what was drawn, dropped and kept
     part_rows: tuple[int, ...]  # examples in each file
     checksums: tuple[str, ...]  # of each file
+    # Of a recipe with a budget or a closeness, by variable: the total variation from the target
+    # before and after, as the pilot sample said it.
+    apart: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a wrong number of rows: a stranger may have written the manifest."""
@@ -56,7 +60,13 @@ class Dataset:
             rows = tuple(part["rows"] for part in manifest["parts"])
             tally = Tally.from_dict(manifest["tally"])
             checksums = tuple(part["sha256"] for part in manifest["parts"])
-            return cls(path, recipe, sum(rows), parts, tally, rows, checksums)
+            apart = {
+                str(name): (float(before), float(after))
+                for name, (before, after) in manifest.get("balance", {})
+                .get("total_variation", {})
+                .items()
+            }
+            return cls(path, recipe, sum(rows), parts, tally, rows, checksums, apart)
         except FileNotFoundError:
             raise UnskewError(f"{path} is not finished; run its generate command again") from None
         except PermissionError:
@@ -110,7 +120,9 @@ def read_parquet(path: Place, rows: int = 1 << 16) -> Iterator[Batch]:
 
     try:
         with store_errors(path):
-            for batch in parquet_file(path).iter_batches(batch_size=rows):
+            file = parquet_file(path)
+            _check_names(path, file.schema_arrow.names)
+            for batch in file.iter_batches(batch_size=rows):
                 if batch.num_rows:
                     batch.validate(full=True)
                     yield Batch.from_arrow(batch)
@@ -121,3 +133,10 @@ def read_parquet(path: Place, rows: int = 1 << 16) -> Iterator[Batch]:
         raise UnskewError(
             f"{path} cannot be read as Parquet ({reason}); it may be truncated: make it again"
         ) from error
+
+
+def _check_names(path: Place, names: Sequence[str]) -> None:
+    """Refuse a table with two columns of one name: they could not be told apart."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise UnskewError(f"{path} has two columns named {brief(twice[0])}; rename one of them")

@@ -22,9 +22,11 @@ from unskew.core.errors import UnskewError, unknown
 from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.recipe import Recipe
 from unskew.core.source import Source, own_source, plain_source
-from unskew.core.usercode import RAISED
+from unskew.core.usercode import RAISED, stdout_to_stderr
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.combine import as_variable, as_variables
+from unskew.core.variables.measures import is_call
+from unskew.core.variables.path import is_inside
 from unskew.core.variables.variable import By, SalientVariable
 from unskew.domains import domain_names, load_domain
 
@@ -151,19 +153,25 @@ def find_variables(
 def find_variable(
     name: str, domain: Domain | None, columns: Sequence[str] | None = None
 ) -> SalientVariable:
-    """Return a variable: of the domain, a column, ``my_module:variable`` or ``domain/variable``.
+    """Return a variable by name.
 
-    Where there is neither a domain nor a table, it is a key of examples that are dicts.
+    It is a variable of the domain, a column, a path such as ``meta.lang``, a measure such as
+    ``words(prompt)``, ``my_module:variable`` or ``domain/variable``. Where there is neither a
+    domain nor a table, it is read in examples that are dicts.
     """
     if domain is not None and name in domain.variables:
         return domain.variable(name)
     if columns is not None and name in columns:  # also where a column is called like code
         return column_variable(name)
+    if is_call(name):
+        return column_variable(name, known=False)
     if ":" in name:
         return as_variable(find_object(name), name)
-    if domain is None and columns is None:
+    if columns is None and (domain is None or is_inside(name)):
         return column_variable(name, known=False)
     columns = columns or ()
+    if any(is_inside(name, column) for column in columns):
+        return column_variable(name, known=False)
     other, slash, variable = name.partition("/")
     if slash and other in domain_names():
         return load_domain(other).variable(variable)
@@ -174,11 +182,17 @@ def find_variable(
 def resolve(
     by: By | str | Sequence[str], domain: Domain | None, columns: Sequence[str] | None = None
 ) -> tuple[SalientVariable, ...]:
-    """Return the variables that ``by`` gives, or names as ``find_variable`` has it."""
-    names: Any = [by] if isinstance(by, str) else by
-    if isinstance(names, Sequence) and names and all(isinstance(name, str) for name in names):
-        return as_variables(find_variables(names, domain, columns))
-    return as_variables(names)
+    """Return the variables of ``by``. Each text in it is a name, see ``find_variable``."""
+
+    def named(variable: Any) -> Any:
+        is_name = isinstance(variable, str)
+        return find_variable(variable, domain, columns) if is_name else variable
+
+    if isinstance(by, Mapping):
+        return as_variables({name: named(variable) for name, variable in by.items()})
+    if isinstance(by, Sequence) and not isinstance(by, str):
+        return as_variables([named(variable) for variable in by])
+    return as_variables(named(by))
 
 
 def find_object(name: str) -> Any:
@@ -209,7 +223,8 @@ def _own_module(name: str) -> ModuleType:
     path = name.partition(":")[0]
     sys.path.append("")
     try:
-        module = importlib.import_module(path)
+        with stdout_to_stderr():
+            module = importlib.import_module(path)
     except ModuleNotFoundError as error:
         raise UnskewError(
             f"{name!r}: there is no module {error.name!r}; run where it can be imported"

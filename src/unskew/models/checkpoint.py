@@ -3,8 +3,6 @@
 Nothing is unpickled. A digest of the whole content shows if a disk or a copy changed the file.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

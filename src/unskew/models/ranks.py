@@ -1,7 +1,5 @@
 """Several processes that train one model together, started by ``torchrun``."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

@@ -1,6 +1,4 @@
-"""The folder of a run: its settings, a checkpoint and metrics; and how Ctrl-C stops a run."""
-
-from __future__ import annotations
+"""The folder of a run: its JSON files, a checkpoint and metrics; and how Ctrl-C stops a run."""
 
 import json
 import signal
@@ -16,7 +14,7 @@ from unskew.core.errors import UnskewError
 from unskew.core.recipe import facts_of
 from unskew.core.values.json_text import parse_json
 from unskew.io.files import write_bytes, write_text
-from unskew.io.location import inside, plain_errors
+from unskew.io.location import Place, inside, plain_errors
 
 CHECKPOINT, CONFIG, METRICS = "checkpoint.safetensors", "config.json", "metrics.jsonl"
 
@@ -32,6 +30,20 @@ def facts_without(config: Any, *newer: str) -> dict[str, Any]:
         for name, value in facts_of(config).items()
         if name not in newer or value != defaults[name]
     }
+
+
+def read_json(path: Place, step: str) -> Any:
+    """Return the value in a JSON file that an earlier run wrote; errors name the next ``step``."""
+    try:
+        with plain_errors(path, reading=True):
+            return parse_json(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UnskewError(f"{path} is not JSON ({error}); {step}") from error
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value to a JSON file, whole or not at all."""
+    write_text(path, json.dumps(value, indent=1) + "\n")
 
 
 def claim(folder: Path, facts: Mapping[str, Any]) -> None:
@@ -56,11 +68,7 @@ def settings(folder: Path) -> dict[str, Any]:
     inside(folder, CHECKPOINT)
     if not path.is_file():
         raise UnskewError(f"{folder} is not a run (no {CONFIG} in it); make one with unskew train")
-    try:
-        with plain_errors(path, reading=True):
-            facts = parse_json(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UnskewError(f"{path} is not JSON ({error}); restore it, or train again") from error
+    facts = read_json(path, "restore it, or train again")
     if not isinstance(facts, dict):
         raise UnskewError(f"{path} holds no settings; restore it, or train again")
     return facts

@@ -1,7 +1,5 @@
 """What a model is scored on: all of what ends, or some of it evenly spaced; draws of a source."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

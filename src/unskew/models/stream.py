@@ -1,7 +1,5 @@
 """An endless stream as a PyTorch dataset: its workers and ranks never overlap."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

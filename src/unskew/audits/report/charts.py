@@ -226,7 +226,7 @@ def pooling_note(variable: VariableAudit) -> str:
 def _chart(
     variable: VariableAudit, numbers: str, rows: Sequence[Mapping[str, Any]], sides: Spec
 ) -> Spec:
-    size = len(variable.counts)
+    size = variable.size
     pooling = pooling_note(variable)
     about = (variable.doc, numbers, pooling)
     lines = [line for text in about for line in textwrap.wrap(text, SUBTITLE)]

@@ -32,9 +32,9 @@ class Balancer:
     Nothing that it has seen changes the rule, so the order of the draws does not matter.
     """
 
-    def __init__(self, rule: Rule, draws: float, rng: np.random.Generator) -> None:
-        """Start with nothing counted; ``draws`` is the expected cost of a kept example."""
-        self._rule, self._expected, self._rng = rule, draws, rng
+    def __init__(self, rule: Rule, rng: np.random.Generator) -> None:
+        """Start with nothing counted."""
+        self._rule, self._expected, self._rng = rule, rule.draws, rng
         self._drawn = [Histogram(codebook) for codebook in rule.codebooks]
         self._kept = [Histogram(codebook) for codebook in rule.codebooks]
         self.drawn = self.kept = 0

@@ -91,13 +91,11 @@ class Balance:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
         return {
-            "draws": self.draws,
             "distance": self.distance,
             "bound": self.bound,
             "pilot": self.pilot,
             "total_variation": {name: list(pair) for name, pair in self.far().items()},
-            "tables": self.rule.to_dict(),
-            "warnings": list(self.warnings),
+            **self.rule.to_dict(),
         }
 
 

@@ -17,10 +17,14 @@ from unskew.balance.best.cells import Cells, Codes, Shares, cells_of
 from unskew.balance.best.raking import Raked
 from unskew.balance.codebook import Codebook
 from unskew.core.errors import UnskewError
+from unskew.core.tally import plain
 
 if TYPE_CHECKING:
     from unskew.core.batch import Batch
     from unskew.core.variables.variable import SalientVariable
+
+
+DIGITS = 6  # of a table: two machines that fit the same rule may differ in the last digits
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,16 @@ class Rule:
         variables: Sequence[SalientVariable],
         values: Sequence[Sequence[Hashable]],
         tables: Sequence[NDArray[np.float64]],
+        draws: float,
     ) -> None:
-        """Take a table for each variable; ``values`` are those of its entries, in order."""
-        self.variables = tuple(variables)
+        """Take a table for each variable; ``values`` are those of its entries, in order.
+
+        ``draws`` is the expected cost of a kept example.
+        """
+        self.variables, self.draws = tuple(variables), draws
         self.values = tuple(tuple(known) for known in values)
-        self._tables = tuple(np.append(table, table.max()) for table in tables)
+        rounded = [np.round(table, DIGITS) for table in tables]
+        self._tables = tuple(np.append(table, table.max()) for table in rounded)
         self.codebooks = tuple(map(Codebook, self.variables))
         for codebook, known in zip(self.codebooks, self.values, strict=True):
             codebook.learn(known)
@@ -79,7 +88,8 @@ class Rule:
     def of(cls, pilot: Pilot, fit: Raked) -> Rule:
         """Return the rule of a fit to a pilot sample."""
         variables = [codebook.variable for codebook in pilot.codebooks]
-        return cls(variables, [codebook.values for codebook in pilot.codebooks], fit.tables)
+        values = [codebook.values for codebook in pilot.codebooks]
+        return cls(variables, values, fit.tables, fit.draws)
 
     def codes(self, batch: Batch) -> list[NDArray[np.int64]]:
         """Return the code of each row, for each variable."""
@@ -104,19 +114,21 @@ class Rule:
     def to_dict(self) -> dict[str, Any]:
         """Return the tables as plain data, ready for JSON."""
         named = zip(self.variables, self.values, self._tables, strict=True)
-        return {
-            variable.name: {"values": list(values), "table": table[:-1].tolist()}
+        tables = {
+            variable.name: {"values": list(map(plain, values)), "table": table[:-1].tolist()}
             for variable, values, table in named
         }
+        return {"draws": self.draws, "tables": tables}
 
     @classmethod
     def from_dict(cls, variables: Sequence[SalientVariable], data: Mapping[str, Any]) -> Rule:
         """Return the rule of variables that ``to_dict`` wrote."""
         try:
-            named = [data[variable.name] for variable in variables]
+            draws = float(data["draws"])
+            named = [data["tables"][variable.name] for variable in variables]
             values = [[_hashable(value) for value in item["values"]] for item in named]
             tables = [np.array(item["table"], dtype=float) for item in named]
-            fitting = all(
+            fitting = 1 <= draws < float("inf") and all(
                 table.shape == (len(known),) and len(table) and np.isfinite(table).all()
                 for known, table in zip(values, tables, strict=True)
             )
@@ -124,7 +136,7 @@ class Rule:
             raise UnskewError(f"the tables are damaged ({error}); fit them again") from None
         if not fitting:
             raise UnskewError("the tables are damaged (their lengths differ); fit them again")
-        return cls(variables, values, tables)
+        return cls(variables, values, tables, draws)
 
 
 def _hashable(value: Any) -> Hashable:

@@ -11,9 +11,9 @@ from unskew.core.errors import UnskewError, check_count
 from unskew.core.rng import generator
 from unskew.datasets.target import open_target
 from unskew.models.calculator.network import Expressions, ReaderConfig, joined
-from unskew.models.calculator.options import TrainOptions
 from unskew.models.calculator.score import Estimate, accuracies
 from unskew.models.calculator.train import TrainConfig, TrainingData, load_readers, train
+from unskew.models.options import TrainCalculatorOptions
 from unskew.models.ranks import ALONE
 from unskew.models.samples import Sample, read_sample
 from unskew.models.training import Progress
@@ -21,7 +21,7 @@ from unskew.models.training import Progress
 SOURCES = tuple(f"calculator/{name}" for name in ("t2t", "dcfg", "rcfg", "bal"))
 
 
-def train_calculator(options: TrainOptions) -> None:
+def train_calculator(options: TrainCalculatorOptions) -> None:
     """Train models side by side, one for each seed."""
     check_count("seeds", options.seeds)
     config = TrainConfig(options.steps, options.batch, options.rate, seed=options.seed)
@@ -46,7 +46,7 @@ def train_calculator(options: TrainOptions) -> None:
     echo(f"run: {options.output}" + ("" if reports else " (it was finished already)"))
 
 
-def _read_all(options: TrainOptions) -> Expressions:
+def _read_all(options: TrainCalculatorOptions) -> Expressions:
     """Return all examples of the datasets; refuse a source that never ends."""
     targets = [open_target(name) for name in options.datasets]
     for name, target in zip(options.datasets, targets, strict=True):

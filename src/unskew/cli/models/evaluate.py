@@ -9,9 +9,9 @@ import typer
 
 from unskew.cli.models.command import choose, need_torch, takes
 from unskew.cli.options import Json, option
-from unskew.models.karel.options import EvaluateOptions
+from unskew.models.options import EvaluateKarelOptions
 
-MODELS = {"karel": EvaluateOptions}
+MODELS = {"karel": EvaluateKarelOptions}
 
 
 @takes(MODELS)
@@ -46,7 +46,7 @@ def evaluate(
     if facts.get("kind") == KIND:
         from unskew.cli.models.karel import evaluate_karel
 
-        options = EvaluateOptions(**choose(MODELS, "karel", own))
+        options = EvaluateKarelOptions(**choose(MODELS, "karel", own))
         evaluate_karel(run, targets or ["karel/msr-test"], n, seed, options, as_json)
     else:
         from unskew.cli.models.calculator import evaluate_calculator

@@ -23,11 +23,10 @@ from unskew.datasets.target import Target, open_recipe, open_target
 from unskew.domains.karel.running.judge import Share
 from unskew.io.lookup import find_source
 from unskew.models.karel.data.examples import read_held_out, read_scored, read_tasks
-from unskew.models.karel.data.mixture import Mixture
+from unskew.models.karel.data.feed import Mixture
 from unskew.models.karel.data.tasks import span
 from unskew.models.karel.decode.beam import LARGEST_BEAM
 from unskew.models.karel.network.synthesizer import SynthesizerConfig
-from unskew.models.karel.options import EvaluateOptions, TrainOptions
 from unskew.models.karel.score import Score, check_scored, score
 from unskew.models.karel.train.run import (
     Data,
@@ -39,13 +38,14 @@ from unskew.models.karel.train.run import (
     train,
 )
 from unskew.models.karel.train.step import StepConfig, begun_with_differences
+from unskew.models.options import EvaluateKarelOptions, TrainKarelOptions
 from unskew.models.ranks import ALONE, Ranks, join_ranks, leave_ranks
 from unskew.models.samples import Sample
 
 Scores: TypeAlias = Mapping[str, Mapping[str, Score]]  # by run, then by dataset
 
 
-def train_karel(options: TrainOptions) -> None:
+def train_karel(options: TrainKarelOptions) -> None:
     """Train the synthesizer on datasets, or on endless streams."""
     shown = read_shown(options.shown)
     if options.minutes is None and options.steps is None:
@@ -75,7 +75,7 @@ def train_karel(options: TrainOptions) -> None:
         leave_ranks(ranks)
 
 
-def _open_data(options: TrainOptions, step: StepConfig, ranks: Ranks) -> Data:
+def _open_data(options: TrainKarelOptions, step: StepConfig, ranks: Ranks) -> Data:
     """Return the data of the run: endless streams, or a fixed set of tasks."""
     streams = [name for name in options.datasets if _is_stream(open_target(name))]
     if streams and len(streams) < len(options.datasets):
@@ -88,7 +88,7 @@ def _open_data(options: TrainOptions, step: StepConfig, ranks: Ranks) -> Data:
         return endless(mixture, step, reuse=reuse, workers=options.workers, ranks=ranks)
     _refuse_stream_options(options)
     data = read_tasks(options.datasets, options.excluded)
-    _say(ranks, f"{len(data.tasks):,} examples of {', '.join(data.names)}")
+    _say(ranks, f"{len(data.tasks):,} examples of {', '.join(options.datasets)}")
     if options.excluded:
         shared = f"{data.shared:,} programs ({data.left_out:,} examples)"
         _say(ranks, f"{shared} are left out, because they are in {', '.join(options.excluded)}")
@@ -103,7 +103,7 @@ def _is_stream(target: Target) -> bool:
     return target.endless or Path(target.label).suffix == ".json"
 
 
-def _refuse_stream_options(options: TrainOptions) -> None:
+def _refuse_stream_options(options: TrainKarelOptions) -> None:
     """Refuse options for streams if there is no stream: they would have no effect."""
     for_streams = {
         "set": options.settings,
@@ -137,7 +137,7 @@ def _describe_streams(mixture: Mixture, reuse: int) -> None:
         echo(f"{recipe.source}: {left_out}")
 
 
-def _stream_recipe(options: TrainOptions, name: str) -> Recipe:
+def _stream_recipe(options: TrainKarelOptions, name: str) -> Recipe:
     """Return the recipe of a stream, without the programs that training leaves out."""
     settings = read_settings(options.settings)
     recipe = open_target(name, trust=options.trust or (*options.excluded, name)).recipe
@@ -166,7 +166,7 @@ def evaluate_karel(
     names: Sequence[str],
     n: int | None,
     seed: int,
-    options: EvaluateOptions,
+    options: EvaluateKarelOptions,
     as_json: bool,
 ) -> None:
     """Print the scores of a run and of the runs in ``--also``, and draw a heatmap if asked for."""
@@ -183,7 +183,11 @@ def evaluate_karel(
 
 
 def _scores(
-    runs: Sequence[Path], names: Sequence[str], n: int | None, seed: int, options: EvaluateOptions
+    runs: Sequence[Path],
+    names: Sequence[str],
+    n: int | None,
+    seed: int,
+    options: EvaluateKarelOptions,
 ) -> Scores:
     """Score every run on every dataset."""
     check_range("beam", options.beam, 1, LARGEST_BEAM)
@@ -201,7 +205,7 @@ def _scores(
     return scores
 
 
-def _sample(name: str, n: int | None, seed: int, options: EvaluateOptions) -> Sample:
+def _sample(name: str, n: int | None, seed: int, options: EvaluateKarelOptions) -> Sample:
     """Return the examples of a target; refuse wrong ones before anything is decoded."""
     sample = read_scored(name, n, seed)
     try:

@@ -10,10 +10,9 @@ import typer
 from unskew.cli.models.command import choose, need_torch, takes
 from unskew.cli.options import Seed, option
 from unskew.core.errors import UnskewError
-from unskew.models.calculator import options as calculator
-from unskew.models.karel import options as karel
+from unskew.models.options import TrainCalculatorOptions, TrainKarelOptions
 
-MODELS = {"calculator": calculator.TrainOptions, "karel": karel.TrainOptions}
+MODELS = {"calculator": TrainCalculatorOptions, "karel": TrainKarelOptions}
 
 
 def _defaults(name: str) -> str:
@@ -47,11 +46,11 @@ def train(
     if domain == "karel":
         from unskew.cli.models.karel import train_karel
 
-        train_karel(karel.TrainOptions(**chosen))
+        train_karel(TrainKarelOptions(**chosen))
     else:
         from unskew.cli.models.calculator import train_calculator
 
-        train_calculator(calculator.TrainOptions(**chosen))
+        train_calculator(TrainCalculatorOptions(**chosen))
 
 
 def _is_karel(names: list[str]) -> bool:

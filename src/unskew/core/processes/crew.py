@@ -232,11 +232,13 @@ class Crew:
         code = process.wait()
         if reason:
             how = f"gave an answer that cannot be read ({reason})"
+        elif code < 0:
+            how = f"ended with code {code} (killed, or out of memory)"
         else:
-            why = "killed, or out of memory" if code < 0 else "something that it called ended it"
-            how = f"ended with code {code} ({why})"
+            how = f"ended with code {code} (something that it called ended it)"
         again = f"run the same command again, with {self._fewer} if memory is short"
-        return f"{name}: a worker {how}; {again}"
+        mend = "take os._exit, or what else ends the process, out of the code that it runs"
+        return f"{name}: a worker {how}; {again if reason or code < 0 else mend}"
 
 
 def kill(process: subprocess.Popen[Any]) -> None:

@@ -1,7 +1,7 @@
 """Ctrl-C that ends a command although a user's function catches every exception."""
 
-import os
 import signal
+from os import _exit  # code of a user's own may have called or changed os._exit
 
 STOPPED = 130  # the exit code of a command that Ctrl-C ended
 MOST = 2  # times that Ctrl-C may be swallowed; the next one ends the process at once
@@ -22,7 +22,7 @@ class Interrupt:
         """Raise ``Stopped`` wherever the program is."""
         self.count += 1
         if self.count > MOST:
-            os._exit(STOPPED)
+            _exit(STOPPED)
         raise Stopped
 
 

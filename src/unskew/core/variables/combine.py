@@ -1,7 +1,7 @@
 """Makes variables of functions and of other variables.
 
-A plain function ``example -> value`` is a variable. ``over``, ``clip``, ``bins`` and
-``round_to`` make a new variable from a function or from another variable.
+A plain function ``example -> value`` is a variable, and so is the name of a column, a path or a
+measure. ``over``, ``clip``, ``bins`` and ``round_to`` make a new variable from another one.
 """
 
 from __future__ import annotations
@@ -15,22 +15,27 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError, brief, check_range
 from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.usercode import RAISED, own_code, place_of, raised
+from unskew.core.variables.coded import Coded, as_coded, combine
+from unskew.core.variables.column import column_variable
 from unskew.core.variables.values import as_values, check_values
 from unskew.core.variables.variable import By, SalientVariable, Values, Variable, check_support
 
 
 def as_variable(variable: Variable, name: str | None = None) -> SalientVariable:
-    """Take a variable as it is, or wrap a plain function ``example -> value``."""
+    """Take a variable as it is; wrap a plain function ``example -> value``, or read a name."""
     if isinstance(variable, SalientVariable):
         return replace(_own_errors(variable), name=name or variable.name)
+    if isinstance(variable, str):
+        return replace(column_variable(variable, known=False), name=name or variable)
     if not callable(variable):
         raise UnskewError(
-            f"variable {name or ''} is {variable!r}; pass a function example -> value"
+            f"variable {name or ''} is {variable!r}; pass a function example -> value, or a name"
         )
     label = name or str(getattr(variable, "__name__", type(variable).__name__))
     return SalientVariable(label, lambda batch: _measure_rows(label, variable, batch))
@@ -45,28 +50,49 @@ def _own_errors(variable: SalientVariable) -> SalientVariable:
     def measured(batch: Batch) -> Values:
         with own_code(what, "mend its measure(batch)"):
             values = measure(batch)
+        if isinstance(values, Coded):
+            return _checked(values, len(batch), f"{what} ({place_of(measure)})")
         if not isinstance(values, np.ndarray) or values.shape != (len(batch),):
             raise UnskewError(
                 f"{what} ({place_of(measure)}) returned {brief(values)}; measure(batch) returns "
                 "an array with one value for each example"
             )
         if values.dtype == object:
-            try:
-                check_values(values.tolist())
-            except RowError as error:
-                raise UnskewError(f"{what} ({place_of(measure)}) returned {error.said}") from error
+            _check_objects(values.tolist(), f"{what} ({place_of(measure)})")
         return values
 
     return replace(variable, measure=measured)
 
 
+def _checked(values: Coded, rows: int, what: str) -> Coded:
+    """Refuse codes of a user's own variable that are not one for each example."""
+    codes = values.codes
+    if not isinstance(codes, np.ndarray) or codes.shape != (rows,) or codes.dtype.kind not in "iu":
+        raise UnskewError(f"{what} returned codes {brief(codes)}; give one code for each example")
+    if rows and not 0 <= codes.min() <= codes.max() < len(values.distinct):
+        raise UnskewError(
+            f"{what} returned codes from {codes.min()} to {codes.max()}; allowed is 0 to "
+            f"{len(values.distinct) - 1}: give the place of each value in distinct"
+        )
+    distinct = list(values.distinct)
+    _check_objects(distinct, what)
+    return Coded(distinct, codes.astype(np.int64))
+
+
+def _check_objects(values: list[Any], what: str) -> None:
+    try:
+        check_values(values)
+    except RowError as error:
+        raise UnskewError(f"{what} returned {error.said}") from error
+
+
 def as_variables(by: By) -> tuple[SalientVariable, ...]:
     """Read ``by=``: one variable, a mapping from names to variables, or a sequence of them."""
-    if isinstance(by, SalientVariable) or callable(by):
+    if isinstance(by, (SalientVariable, str)) or callable(by):
         variables = [as_variable(by)]
     elif isinstance(by, Mapping):
         variables = [as_variable(variable, name) for name, variable in by.items()]
-    elif isinstance(by, Sequence) and not isinstance(by, str):
+    elif isinstance(by, Sequence):
         variables = [as_variable(variable) for variable in by]
     else:
         raise UnskewError(f"by is {by!r}; pass a function, a variable, or a dict of them by name")
@@ -100,21 +126,21 @@ def clip(variable: Variable, low: float, high: float) -> SalientVariable:
     numbers = isinstance(low, Real) and isinstance(high, Real)
     if not (numbers and low <= high):
         raise UnskewError(f"clip from {low!r} to {high!r} is empty; give low <= high")
-    return _mapped(as_variable(variable), "clip", lambda values: np.clip(values, low, high))
+    return _changed(as_variable(variable), "clip", lambda values: np.clip(values, low, high))
 
 
 def round_to(variable: Variable, step: float) -> SalientVariable:
     """Return a variable that is rounded to the nearest multiple of ``step``. Halves go up."""
     check_range("step", step, math.ulp(0.0), sys.float_info.max, step="give a positive step")
 
-    def rounded(values: Values) -> Values:
+    def rounded(values: NDArray[Any]) -> NDArray[Any]:
         if isinstance(step, int) and step < 2**62 and values.dtype.kind in "iu":
             rest = values % step
-            nearest: Values = values - rest + np.where(2 * rest >= step, step, 0)
+            nearest: NDArray[Any] = values - rest + np.where(2 * rest >= step, step, 0)
             return nearest
         return np.floor(values / float(step) + 0.5) * float(step)
 
-    return _mapped(as_variable(variable), "round_to", rounded)
+    return _changed(as_variable(variable), "round_to", rounded)
 
 
 def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
@@ -128,17 +154,23 @@ def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
         raise UnskewError(f"edges are {brief(edges)}; give a list of numbers") from None
     if len(cuts) == 0 or np.isnan(cuts).any() or not np.all(np.diff(cuts) > 0):
         raise UnskewError(f"edges are {list(edges)}; give at least one, each above the last")
-    labels = np.array(interval_labels(cuts.tolist()), dtype=object)
+    labels = interval_labels(cuts.tolist())
     made = as_variable(variable)
 
-    def binned(batch: Batch) -> Values:
-        values = _numbers(made.name, "bins", made.measure(batch))
-        if values.dtype.kind == "f" and np.isnan(values).any():
+    def places(values: NDArray[Any]) -> NDArray[np.int64]:
+        numbers = _numbers(made.name, "bins", values)
+        if numbers.dtype.kind == "f" and np.isnan(numbers).any():
             raise UnskewError(f"variable {made.name!r} gave nan, which is in no bin; give a number")
-        found: Values = labels[np.searchsorted(cuts, values, side="right")]
-        return found
+        return np.searchsorted(cuts, numbers, side="right")
 
-    return replace(made, measure=binned, support=tuple(labels.tolist()))
+    def binned(batch: Batch) -> Values:
+        values = made.measure(batch)
+        if not isinstance(values, Coded):
+            return Coded(labels, places(values))
+        ordered = values.in_order()
+        return Coded(labels, places(as_values(ordered.distinct))[ordered.codes])
+
+    return replace(made, measure=binned, support=tuple(labels))
 
 
 def interval_labels(edges: Sequence[float]) -> list[str]:
@@ -158,32 +190,48 @@ def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
         return variables[0]
 
     def tuples(batch: Batch) -> Values:
-        values = np.empty(len(batch), dtype=object)
-        columns = [variable.measure(batch).tolist() for variable in variables]
+        columns = [_coded(variable, batch) for variable in variables]
         for variable, column in zip(variables, columns, strict=True):
-            check_support(variable, column)
-        for row, value in enumerate(zip(*columns, strict=True)):
-            values[row] = value
-        return values
+            check_support(variable, column.distinct)
+        return combine(columns)
 
     name = " × ".join(variable.name for variable in variables)
     return SalientVariable(name, tuples, parts=tuple(variables))
 
 
-def _mapped(
-    variable: SalientVariable, name: str, change: Callable[[Values], Values]
+def _coded(variable: SalientVariable, batch: Batch) -> Coded:
+    values = variable.measure(batch)
+    try:
+        return as_coded(values)
+    except Exception as error:  # a value may be of a user's own class
+        raise UnskewError(
+            f"variable {variable.name!r} gave values that cannot be compared ({raised(error)}); "
+            "measure a number, a text or a tuple"
+        ) from error
+
+
+def _changed(
+    variable: SalientVariable, name: str, change: Callable[[NDArray[Any]], NDArray[Any]]
 ) -> SalientVariable:
+    """Return a variable whose numbers are changed, each distinct one once where they are coded."""
+
+    def changed(values: Sequence[Hashable]) -> list[Any]:
+        numbers: list[Any] = change(_numbers(variable.name, name, as_values(values))).tolist()
+        return numbers
+
     def measure(batch: Batch) -> Values:
-        return change(_numbers(variable.name, name, variable.measure(batch)))
+        values = variable.measure(batch)
+        if isinstance(values, Coded):
+            return values.change(changed)
+        return change(_numbers(variable.name, name, values))
 
     support = variable.support
     if support is not None:
-        changed = change(_numbers(variable.name, name, np.asarray(support)))
-        support = tuple(dict.fromkeys(changed.tolist()))
+        support = tuple(dict.fromkeys(changed(support)))
     return replace(variable, measure=measure, support=support)
 
 
-def _numbers(variable: str, combinator: str, values: Values) -> Values:
+def _numbers(variable: str, combinator: str, values: NDArray[Any]) -> NDArray[Any]:
     if values.dtype.kind == "f":
         return values
     small = values.dtype.kind in "ib" or (values.dtype.kind == "u" and _fit(values))
@@ -198,7 +246,7 @@ def _numbers(variable: str, combinator: str, values: Values) -> Values:
     )
 
 
-def _fit(values: Values) -> bool:
+def _fit(values: NDArray[Any]) -> bool:
     return len(values) == 0 or int(values.max()) < 2**63
 
 

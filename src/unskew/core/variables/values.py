@@ -6,32 +6,38 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unskew.core.errors import RowError, brief
 from unskew.core.usercode import raised
 from unskew.core.values.nesting import check_nesting
-from unskew.core.variables.variable import Values
 
 _PLAIN = {type(None), bool, int, float, str, bytes}  # values that need no check
 _MOST_BITS = 10_000  # of a whole number that Python prints
 _EXACT = 2**53  # whole numbers up to here are themselves as floats too
 
 
-def as_values(measured: Sequence[Hashable]) -> Values:
+def as_values(measured: Sequence[Hashable]) -> NDArray[Any]:
     """Pack measured values into an array: of numbers where all are, of objects otherwise.
 
     Raise ``RowError`` for a value that cannot be counted.
     """
-    plain: list[Any] = [v.item() if isinstance(v, np.generic) else v for v in measured]
-    kinds = {type(value) for value in plain}
+    plain: list[Any] = list(measured)
+    kinds = set(map(type, plain))
+    if any(issubclass(kind, np.generic) for kind in kinds):
+        plain = [v.item() if isinstance(v, np.generic) else v for v in plain]
+        kinds = set(map(type, plain))
     if kinds == {bool}:
         return np.array(plain, dtype=np.bool_)
-    if kinds == {int} and all(-(2**63) <= value < 2**63 for value in plain):
+    if kinds == {int} and min(plain) >= -(2**63) and max(plain) < 2**63:
         return np.array(plain, dtype=np.int64)
     if kinds <= {int, float} and all(abs(value) <= _EXACT for value in plain if type(value) is int):
         return np.array(plain, dtype=np.float64)
-    check_values(plain)
     values = np.empty(len(plain), dtype=object)
+    if kinds <= {str, type(None)}:
+        values[:] = plain
+        return values
+    check_values(plain)
     for row, value in enumerate(plain):
         values[row] = value
     return values

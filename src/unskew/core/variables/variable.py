@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
+from unskew.core.variables.coded import Coded
 
-Values: TypeAlias = NDArray[Any]  # one value a row: numbers, or Python objects
+# One value a row: an array of numbers or of Python objects, or each distinct value held once.
+Values: TypeAlias = NDArray[Any] | Coded
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class SalientVariable:
     parts: tuple[SalientVariable, ...] = ()  # of several variables together; the values are tuples
 
 
-Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable]
+Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable] | str
 By: TypeAlias = Variable | Mapping[str, Variable] | Sequence[Variable]
 
 

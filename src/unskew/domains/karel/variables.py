@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unskew.core.arrays import Ints
 from unskew.core.batch import Batch
@@ -107,7 +108,9 @@ def _pair(inner: str, outer: str) -> SalientVariable:
 
 
 def _mean_cells(batch: Batch) -> Values:
-    sixteens: Values = -(-_set_facts(batch)[:, m.AREA] // (16 * world_numbers(batch, INPUTS)))
+    sixteens: NDArray[np.int64] = -(
+        -_set_facts(batch)[:, m.AREA] // (16 * world_numbers(batch, INPUTS))
+    )
     return 16 * sixteens
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from unskew.core.batch import Batch
-from unskew.core.errors import UnskewError, unknown
+from unskew.core.variables.column import column_variable
 from unskew.core.variables.values import as_values
 from unskew.core.variables.variable import SalientVariable, Values, many_values
 from unskew.domains.reasoning_gym.examples import (
@@ -74,20 +75,7 @@ class Variables(Mapping[str, SalientVariable]):
 def metadata_variable(path: str) -> SalientVariable:
     """Return the variable of one field; ``difficulty.level`` is a field in a field."""
 
-    def measure(batch: Batch) -> Values:
-        rows = [dict(_fields(row)) for row in metadata_rows(batch)]
-        if not any(path in row for row in rows):
-            raise unknown("field of the metadata", path, {key for row in rows for key in row})
-        values = [row.get(path) for row in rows]
-        for value in values:
-            if isinstance(value, (list, dict)):
-                raise UnskewError(
-                    f"{PREFIX}{path} is no single value; name a function of the row instead: "
-                    "my_module:my_function"
-                )
-        return as_values(values)
-
-    return SalientVariable(PREFIX + path, measure, doc="of the metadata")
+    return replace(column_variable(PREFIX + path, known=False), doc="of the metadata")
 
 
 def find_variables(batch: Batch) -> tuple[Sequence[SalientVariable], dict[str, str]]:

@@ -1,6 +1,4 @@
-"""The Calculator's result in the form of Karel's results."""
-
-from __future__ import annotations
+"""The Calculator's result in the form of Karel's results, and its figure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -49,8 +47,7 @@ def _table(result: Mapping[str, Any], name: str, title: str) -> dict[str, Any]:
 def _cost_tables(costs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the figure of B.4: the draws per kept example by ε, with the bound 1 + 1/ε."""
     tables = []
-    for source in dict.fromkeys(point["source"] for point in costs):
-        points = [point for point in costs if point["source"] == source]
+    for source, points in _by_source(costs).items():
         cells = [
             {
                 "row": point["variable"].replace("_", " "),
@@ -70,6 +67,14 @@ def _cost_tables(costs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return tables
 
 
+def _by_source(costs: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the points of each source."""
+    by_source: dict[str, list[Mapping[str, Any]]] = {}
+    for point in costs:
+        by_source.setdefault(point["source"], []).append(point)
+    return by_source
+
+
 def _with_sides(cells: Sequence[Mapping[str, Any]], **facts: Any) -> dict[str, Any]:
     """Return a table whose rows and columns are those of its cells."""
     return {
@@ -77,4 +82,42 @@ def _with_sides(cells: Sequence[Mapping[str, Any]], **facts: Any) -> dict[str, A
         "rows": list(dict.fromkeys(cell["row"] for cell in cells)),
         "columns": list(dict.fromkeys(cell["column"] for cell in cells)),
         "cells": cells,
+    }
+
+
+def cost_figure(costs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the figure of B.4 in Vega-Lite: draws per kept example against ε, with the bound."""
+    return {
+        "title": {"text": "Draws per kept example", "subtitle": "dashed: the bound 1 + 1/ε"},
+        "hconcat": [_panel(source, points) for source, points in _by_source(costs).items()],
+        "resolve": {"scale": {"y": "shared", "color": "shared"}},
+        "padding": 20,
+    }
+
+
+def _panel(source: str, points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    x = {
+        "field": "epsilon",
+        "type": "quantitative",
+        "scale": {"type": "log"},
+        "title": "ε",
+        "axis": {"values": sorted({point["epsilon"] for point in points}), "format": "~g"},
+    }
+    y = {"type": "quantitative", "scale": {"type": "log"}, "title": "draws per kept example"}
+    variable = {"field": "variable", "type": "nominal", "scale": {"scheme": "category10"}}
+    return {
+        "title": source.upper(),
+        "width": 320,
+        "height": 260,
+        "data": {"values": points},
+        "layer": [
+            {
+                "mark": {"type": "line", "point": True},
+                "encoding": {"x": x, "y": {"field": "draws_per_kept", **y}, "color": variable},
+            },
+            {
+                "mark": {"type": "line", "strokeDash": [5, 4], "color": "#5b636e"},
+                "encoding": {"x": x, "y": {"field": "bound", "aggregate": "max", **y}},
+            },
+        ],
     }

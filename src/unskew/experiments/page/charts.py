@@ -1,8 +1,6 @@
 """Tables of results as charts: heatmaps, lines, and all numbers against the paper's."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +35,7 @@ PASSES, STREAM, WHOLE, CALCULATOR = REGIMES = (  # what a model is trained on
 # Legends below each other, since two side by side are wider than a phone.
 BELOW = {"legend": {"layout": {"top": {"direction": "vertical", "anchor": "start"}}}}
 IS_OURS = f"datum.whose == '{OURS}'"
+IS_PAPER = f"!({IS_OURS})"
 
 
 def _nominal(field: str, **more: Any) -> Spec:
@@ -66,7 +65,13 @@ def table_heatmap(table: Table) -> Spec:
     names = [name for model in models for name in (before.get(model), model) if name]
     rows = [row for row in all_rows if row["row"] in were_run]
     for name, of_series in papers.items():
-        rows += _paper_row(name, of_series, table)
+        numbers = dict(_numbers(of_series))
+        rows += [
+            {"row": f"{PAPER} {name}", "column": column, "value": numbers.get(column)}
+            | dict.fromkeys(TOOLTIP, NONE)
+            | {"text paper": table.number(numbers.get(column))}
+            for column in table.columns
+        ]
     unit = table.unit
     most = 100.0 if unit == "%" else max((row["value"] or 0.0 for row in rows), default=0.0)
     spec = grid_chart(rows, _sides(table, names), unit, most or 1.0)
@@ -79,8 +84,8 @@ def table_heatmap(table: Table) -> Spec:
     # A wide grid is scrolled, so the legend stands where it begins.
     legend = layers[0]["encoding"]["color"]["legend"]
     legend |= {"orient": "top", "direction": "horizontal", "gradientLength": 160}
-    *numbers, missing = layers[1:]
-    for layer in numbers:
+    *number_layers, missing = layers[1:]
+    for layer in number_layers:
         layer["encoding"]["text"] |= {"format": ".1f" if unit == "%" else f".{table.decimals}f"}
     missing["mark"] = {"type": "text", "style": "not-run"}
     missing["encoding"] = {"text": _nominal("text ours")}
@@ -101,15 +106,6 @@ def _sides(table: Table, names: Sequence[str]) -> Spec:
     }
 
 
-def _paper_row(name: str, rows: Sequence[Spec], table: Table) -> Iterator[Spec]:
-    """Yield the cells of a row with the paper's numbers; a dash where the paper has none."""
-    numbers = dict(_numbers(rows))
-    for column in table.columns:
-        paper = numbers.get(column)
-        texts = dict.fromkeys(TOOLTIP, NONE) | {"text paper": table.number(paper)}
-        yield {"row": f"{PAPER} {name}", "column": column, "value": paper} | texts
-
-
 def has_own(table: Table) -> bool:
     """Return whether any model was tested on the kind of data it was trained on."""
     return tuple(table.sides) == TRAINED_AND_TESTED and any(
@@ -121,14 +117,10 @@ def panels(tables: Sequence[Table]) -> dict[str, Spec]:
     """Return a small chart for each row that was run, with a line for each table."""
     charts = {}
     for row in dict.fromkeys(row for table in tables for row in table.rows):
-        cells = [
-            replace(cell, row=table.name)
-            for table in tables
-            for cell in table.cells
-            if cell.row == row
-        ]
-        if any(cell.ours is not None for cell in cells):
+        in_row = [(table.name, cell) for table in tables for cell in table.cells if cell.row == row]
+        if any(cell.ours is not None for _, cell in in_row):
             names = [table.name for table in tables]
+            cells = [replace(cell, row=name) for name, cell in in_row]
             whole = replace(tables[0], title=row, rows=names, cells=cells)
             charts[row] = lines_chart(whole, has_legend=False) | {"height": PANEL}
     return charts
@@ -148,8 +140,7 @@ def lines_chart(table: Table, *, has_legend: bool = True) -> Spec:
         for name, of_series in _papers(table.rows, rows).items()
         for row in of_series
     ]
-    y = {"type": "quantitative", "scale": _scale(table), "title": table.unit}
-    y["axis"] = dict(NUMBER_AXIS)
+    y = {"type": "quantitative", "scale": _scale(table), "title": table.unit, "axis": NUMBER_AXIS}
     color = _nominal(
         "row",
         scale={"domain": names if has_legend else list(table.rows)},
@@ -161,14 +152,9 @@ def lines_chart(table: Table, *, has_legend: bool = True) -> Spec:
         rule = {"type": "rule", "strokeDash": [1, 0], "strokeWidth": 1.5}
         ends = {"y": {"field": "low", **y}, "y2": {"field": "high"}, "color": color}
         layers.append(_filtered(f"{IS_OURS} && isValid(datum.low)", rule, ends))
-    x = {
-        "field": "column",
-        "type": "ordinal",
-        "sort": None,
-        "title": table.sides[1] if table.sides else None,
-        "scale": {"domain": table.columns},
-        "axis": _column_axis(table.columns),
-    }
+    _, title = table.sides or (None, None)
+    x: Spec = {"field": "column", "type": "ordinal", "sort": None, "title": title}
+    x |= {"scale": {"domain": table.columns}, "axis": _column_axis(table.columns)}
     return {
         "description": f"Lines of {table.title}. The table below has the numbers.",
         "width": WIDTH,
@@ -220,26 +206,20 @@ def _paper_layers(points: Sequence[Spec], y: Spec) -> list[Spec]:
         legend=_legend(columns=1, symbolType="stroke", symbolSize=400),
         scale={"domain": names, "range": dashes},
     )
-    tooltip = [_nominal("series", title="row"), _nominal("column")]
-    tooltip.append(_nominal("text paper", title=PAPER))
+    places = [_nominal("series", title="row"), _nominal("column")]
+    tooltip = [*places, _nominal("text paper", title=PAPER)]
     value = {"y": {"field": "value", **y}, "tooltip": tooltip}
     dots = {"type": "point", "filled": True, "color": GREY, "opacity": 1}
-    is_paper = f"!({IS_OURS})"
     return [
-        _filtered(is_paper, {"type": "line", "color": GREY}, value | {"strokeDash": dash}),
-        _filtered(is_paper, dots, value | {"detail": _nominal("series")}),
+        _filtered(IS_PAPER, {"type": "line", "color": GREY}, value | {"strokeDash": dash}),
+        _filtered(IS_PAPER, dots, value | {"detail": _nominal("series")}),
     ]
 
 
 def beside_chart(results: Sequence[Result]) -> Spec | None:
     """Return every percentage against the paper's; on the dashed line they are equal."""
     points = [
-        row
-        | {
-            "experiment": result.title,
-            "table": table.title,
-            "trained on": _regime(row, result),
-        }
+        row | {"experiment": result.title, "table": table.title, "trained on": _regime(row, result)}
         for result in results
         for table in result.tables
         if table.unit == "%"
@@ -250,8 +230,7 @@ def beside_chart(results: Sequence[Result]) -> Spec | None:
         return None
 
     def axis(whose: str, field: str) -> Spec:
-        scale = {"domain": [0, 100]}
-        look = {"title": f"{whose}, %", "scale": scale, "axis": NUMBER_AXIS}
+        look = {"title": f"{whose}, %", "scale": {"domain": [0, 100]}, "axis": NUMBER_AXIS}
         return {"field": field, "type": "quantitative"} | look
 
     ends = [{"paper": at, "ours": at} for at in (0, 100)]

@@ -1,7 +1,7 @@
 """A reproduction of the paper as one HTML file that loads nothing from the network."""
 
-from __future__ import annotations
-
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -18,22 +18,16 @@ from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.datasets.api import audit
 from unskew.experiments.page.calculator import calculator_result
-from unskew.experiments.page.charts import (
-    beside_chart,
-    has_own,
-    lines_chart,
-    panels,
-    table_heatmap,
-)
-from unskew.experiments.page.head import beams, facts, not_full, tries
+from unskew.experiments.page.charts import beside_chart, has_own, lines_chart, panels, table_heatmap
 from unskew.experiments.page.sentences import NEWLINE, Fact, sentences, why_silent
 from unskew.experiments.page.tables import numbers, tests, trainings
 from unskew.experiments.page.tasks import failure_tasks, problem_tasks
-from unskew.experiments.table import LONGEST, Result, Table, duration
+from unskew.experiments.table import FULL, LONGEST, Result, Table, duration
 from unskew.io.files import write_text
 
 FRAMED = "A frame marks a model that is tested on the kind of worlds it was trained on."
 DASHED = "Solid lines are our numbers, dashed lines the paper’s."
+WIDE = 14  # characters of a fact; a longer fact gets a row of its own
 AUDITED = 20_000  # examples of each histogram
 WORLD_VARIABLES = ("wall_ratio", "marker_ratio", "marker_count", "grid_size")
 
@@ -138,40 +132,30 @@ def _failures(result: Result, tasks: Sequence[Data]) -> Data:
 
 
 def _figures(result: Result, charts: _Charts) -> Iterator[Data]:
-    """Yield the tables of a result; the tables of one figure come together."""
+    """Yield the tables of a result with their charts; the tables of one figure come together."""
     for figure, group in groupby(result.tables, lambda table: table.figure):
-        if figure:
-            yield _figure(figure, list(group), charts)
-        else:
-            yield from (_table(table, charts) for table in group)
+        tables = list(group)
+        for drawn in [tables] if figure else [[table] for table in tables]:
+            yield _figure(drawn, charts)
 
 
-def _figure(title: str, tables: Sequence[Table], charts: _Charts) -> Data:
-    """Return tables that are drawn together, with a panel for each row."""
-    colours = len(theme(dark=False)["range"]["category"])
-    return {
-        "title": title,
-        "tables": [(table, numbers(table)) for table in tables],
-        "legend": [(i % colours, table.name) for i, table in enumerate(tables)],
-        "panels": [(row, charts.add(spec)) for row, spec in panels(tables).items()],
-        "caption": "",
-        "chart": None,
-    }
-
-
-def _table(table: Table, charts: _Charts) -> Data:
-    """Return a table with its chart, if it has numbers to draw."""
-    chart, caption = None, ""
-    if table.ours and table.form == "heatmap":
+def _figure(tables: Sequence[Table], charts: _Charts) -> Data:
+    """Return tables with a chart. Tables of one figure have a panel for each row."""
+    table, row_panels, chart, caption = tables[0], {}, None, ""
+    if table.figure:
+        row_panels = {row: charts.add(spec) for row, spec in panels(tables).items()}
+    elif table.ours and table.form == "heatmap":
         chart = charts.add(table_heatmap(table), wide=f"{table.title}, heatmap")
         caption = FRAMED if has_own(table) else ""
     elif table.ours and table.form == "lines":
         chart = charts.add(lines_chart(table))
         caption = DASHED if table.has_paper else ""
+    colours = len(theme(dark=False)["range"]["category"])
     return {
-        "title": table.title,
-        "tables": [(table, numbers(table))],
-        "panels": [],
+        "title": table.figure or table.title,
+        "tables": [(table, numbers(table)) for table in tables],
+        "legend": [(i % colours, table.name) for i, table in enumerate(tables)],
+        "panels": row_panels,
         "caption": caption,
         "chart": chart,
     }
@@ -179,26 +163,100 @@ def _table(table: Table, charts: _Charts) -> Data:
 
 def _histograms(comparison: Comparison, charts: _Charts) -> Data:
     """Return the histograms of two audits, and sentences about what changed."""
-    before = words.shown(comparison.before.label, 40)
-    after = words.shown(comparison.after.label, 40)
+    labels = words.shown(comparison.before.label, 40), words.shown(comparison.after.label, 40)
+    variables = []
+    for name, (before, after) in comparison.variables.items():
+        row = words.row(before, after)
+        distances = f"KL {row['KL']} nats, total variation {row['TV']}"
+        variables.append(
+            {
+                "name": words.shown(name, LONGEST),
+                "doc": f"{before.doc}. {distances}" if before.doc else distances,
+                "chart": charts.add(comparison_chart(before, after, labels)),
+                "table": exact({"before": before, "after": after}),
+            }
+        )
     left = words.left(comparison.after.recipe, comparison.variables)
     return {
-        "before": before,
-        "after": after,
+        "before": labels[0],
+        "after": labels[1],
         "changes": [" ".join(words.changes(comparison.variables)), left],
-        "variables": [
-            _histogram(comparison, name, charts, (before, after)) for name in comparison.variables
-        ],
+        "variables": variables,
     }
 
 
-def _histogram(comparison: Comparison, name: str, charts: _Charts, labels: tuple[str, str]) -> Data:
-    before, after = comparison.variables[name]
-    row = words.row(before, after)
-    numbers = f"KL {row['KL']} nats, total variation {row['TV']}"
-    return {
-        "name": words.shown(name, LONGEST),
-        "doc": f"{before.doc}. {numbers}" if before.doc else numbers,
-        "chart": charts.add(comparison_chart(before, after, labels)),
-        "table": exact({"before": before, "after": after}),
+# What the head of the page says about all results.
+
+
+def facts(results: Sequence[Result]) -> list[tuple[str, str, bool]]:
+    """Return facts about all experiments, each with its name and whether it is long."""
+    cells = [cell for result in results for table in result.tables for cell in table.to_run]
+    run = [cell for cell in cells if cell.ours is not None]
+    compared = sum(cell.paper is not None for cell in run)
+    terms = {
+        "Experiments": str(len(results)),
+        "Numbers": f"{len(run):,} of {len(cells):,} run, {compared:,} next to a number of the "
+        "paper",
+        "Time": _time(results),
+        "Hardware": _distinct(results, "hardware"),
+        "Version": _distinct(results, "unskew"),
+        **_code(results),
     }
+    return [(term, text, len(text) > WIDE) for term, text in terms.items() if text]
+
+
+def _code(results: Sequence[Result]) -> dict[str, str]:
+    """Return the commits that made the results, and the hash of the code if one is unknown."""
+    commits = _distinct(results, "commit")
+    code = {"Commit": re.sub(r"\b([0-9a-f]{10})[0-9a-f]{30}\b", r"\1", commits)}
+    are_known = all(result.provenance.get("commit") for result in results)
+    if not are_known or "unknown" in commits or "changed" in commits:
+        code["Source"] = _distinct(results, "source_sha256")
+    return code
+
+
+def _time(results: Sequence[Result]) -> str:
+    """Add up the time of all trainings; models that experiments share count once."""
+    trained = {
+        training["hash"]: training for result in results for training in result.trainings
+    }.values()
+    seconds = sum(float(training["seconds"]) for training in trained)
+    seconds += sum(result.seconds for result in results if not result.trainings)
+    overlap = any(int(training.get("at_once", 1)) > 1 for training in trained)
+    return duration(seconds) + (" in total; some trainings ran at the same time" if overlap else "")
+
+
+def not_full(results: Sequence[Result]) -> str:
+    """Name the experiments that did not run at full scale, with their scales."""
+    return ", ".join(
+        f"{result.title} ({result.scale})" for result in results if result.scale != FULL
+    )
+
+
+def _distinct(results: Sequence[Result], fact: str) -> str:
+    """List the different values of a fact in the provenance of the results."""
+    texts = (str(result.provenance.get(fact) or "") for result in results)
+    # An experiment whose models differ in a fact has a list of values already.
+    values = dict.fromkeys(part for text in texts for part in text.split("; ") if part)
+    return "; ".join(words.shown(value, LONGEST) for value in values)
+
+
+def beams(results: Sequence[Result]) -> str:
+    """Return the width of the beam on each test set, in words; empty if no result has it."""
+    tests = {name: test for result in results for name, test in result.tests.items()}
+    widths = {name: int(test["beam"]) for name, test in tests.items() if "beam" in test}
+    if not widths:
+        return ""
+    (usual, _), *_ = Counter(widths.values()).most_common(1)
+    by_beam: dict[int, list[str]] = {}
+    for name, beam in widths.items():
+        if beam != usual:
+            by_beam.setdefault(beam, []).append(words.shown(name.removeprefix("karel/"), LONGEST))
+    others = [f"{beam} on {' and '.join(names)}" for beam, names in by_beam.items()]
+    return ", ".join([*others, f"{usual} {'elsewhere' if others else 'on every test set'}"])
+
+
+def tries(results: Sequence[Result]) -> str:
+    """Return after how many draws a search for valid worlds ends; empty if no result has it."""
+    counts = dict.fromkeys(result.tries for result in results if result.tries)
+    return " or ".join(f"{count:,}" for count in counts)

@@ -1,7 +1,5 @@
 """Results in plain sentences, with our numbers next to the paper's."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import median

@@ -1,7 +1,5 @@
 """The tables of the page: the paper's number, ours, the difference, and the interval."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 

@@ -6,13 +6,12 @@ program, 4 · Karel's cell + direction, the markers in Karel's cell, and the ind
 ``words`` of the set.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM
@@ -20,7 +19,7 @@ from unskew.domains.karel.formats.problems import problems
 from unskew.domains.karel.formats.show import WHY
 from unskew.domains.karel.language.syntax import Program, parse, readable_lines, to_tokens
 from unskew.domains.karel.running.interpreter import Status
-from unskew.domains.karel.running.trace import Step, steps
+from unskew.domains.karel.running.trace import steps
 from unskew.domains.karel.world import WALL, World, from_bytes, grid_of, hero_of
 from unskew.models.karel.data.examples import read_examples
 
@@ -37,9 +36,7 @@ WORDS = [*_OUTCOMES.values(), *_FAILURES.values()]
 
 
 def failure_tasks(
-    results: Iterable[Mapping[str, Any]],
-    most_tasks: int = MOST_TASKS,
-    most_bytes: int = MOST_BYTES,
+    results: Iterable[Mapping[str, Any]], most_tasks: int = MOST_TASKS, most_bytes: int = MOST_BYTES
 ) -> list[dict[str, Any]]:
     """Return the failures of all results, a set of tasks for each model and test set."""
     by_set: dict[tuple[str, str], dict[int, str]] = {}
@@ -52,7 +49,8 @@ def failure_tasks(
     for (model, test), predicted in by_set.items():
         tasks = []
         for row, example in _examples(test, sorted(predicted)).items():
-            one = task(_row_name(test, row), example, predicted[row], model)
+            name = list(problems())[row] if test == PROBLEMS else f"row {row}"
+            one = task(name, example, predicted[row], model)
             room -= len(json.dumps(one, separators=(",", ":")))
             if room < 0:
                 break
@@ -90,11 +88,6 @@ def _examples(test: str, rows: Sequence[int]) -> dict[int, dict[str, Any]]:
     return dict(zip(rows, batch.take(np.array(rows)).examples(), strict=True))
 
 
-def _row_name(test: str, row: int) -> str:
-    """Return the name of a row of a test set; problems have names of their own."""
-    return list(problems())[row] if test == PROBLEMS else f"row {row}"
-
-
 def task(
     name: str, example: Mapping[str, Any], predicted: str | None = None, model: str = ""
 ) -> dict[str, Any]:
@@ -127,12 +120,18 @@ def _program(title: str, text: str) -> tuple[dict[str, Any], Program | None]:
 
 
 def _world(world: World) -> list[Any]:
-    grid = grid_of(world)
-    row, column, facing = hero_of(world)
+    grid, hero, facing = _grid_and_hero(world)
     cells = "".join(
         "#" if value == WALL else str(value) if value else "." for value in grid.ravel().tolist()
     )
-    return [*grid.shape, cells, row * grid.shape[1] + column, facing]
+    return [*grid.shape, cells, hero, facing]
+
+
+def _grid_and_hero(world: World) -> tuple[NDArray[np.uint8], int, int]:
+    """Return the cells of a world, the number of Karel's cell, and Karel's direction."""
+    grid = grid_of(world)
+    row, column, facing = hero_of(world)
+    return grid, row * grid.shape[1] + column, facing
 
 
 def _run(program: Program | None, before: World, after: World) -> dict[str, Any] | None:
@@ -143,18 +142,12 @@ def _run(program: Program | None, before: World, after: World) -> dict[str, Any]
     last, status = before, Status.OK
     for step in steps(program, before):
         last, status = step.world, step.status
-        row, column, facing = hero_of(last)
-        grid = grid_of(last)
-        pose = 4 * (row * grid.shape[1] + column) + facing
-        ticks += [line_of[step.place], pose, int(grid[row, column]), _word(step)]
+        grid, hero, facing = _grid_and_hero(last)
+        text = _OUTCOMES[step.outcome] if status == Status.OK else _FAILURES[status]
+        pose, markers = 4 * hero + facing, int(grid.ravel()[hero])
+        ticks += [line_of[step.place], pose, markers, WORDS.index(text)]
     right = status == Status.OK and np.array_equal(last, after)
     return {"ticks": ticks, "right": right, "end": _end(status, right)}
-
-
-def _word(step: Step) -> int:
-    """Return the index of the text about a tick."""
-    text = _OUTCOMES[step.outcome] if step.status == Status.OK else _FAILURES[step.status]
-    return WORDS.index(text)
 
 
 def _end(status: Status, right: bool) -> str:

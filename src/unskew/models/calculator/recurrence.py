@@ -5,8 +5,6 @@ their own weights but the same shape, so M of them run as one. The backward pass
 hand, so that one product over all steps gives the gradient of the recurrent weights in float32.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Training readers, on CPU and GPU: all members of an ensemble at once, with checkpoints."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence
@@ -15,7 +13,6 @@ from torch import Tensor
 from unskew.core.errors import UnskewError, check_range
 from unskew.core.rng import generator
 from unskew.models.calculator.network import Expressions, ReaderConfig, Readers
-from unskew.models.capture import Job, cuda_graph
 from unskew.models.checkpoint import (
     begin_moments,
     check_shapes,
@@ -30,9 +27,11 @@ from unskew.models.runs import CHECKPOINT, claim, cut_log, log
 from unskew.models.training import (
     SAVE_SECONDS,
     Every,
+    Job,
     Position,
     Progress,
     Trainer,
+    cuda_graph,
     learning_rate,
     train_steps,
 )

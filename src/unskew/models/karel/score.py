@@ -1,7 +1,5 @@
 """Scoring synthesizers: the share of a dataset's tasks that they solve, also by variable."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -78,7 +76,9 @@ def score(
     of: int | None = None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Score:
-    """Write programs for the examples of a batch with a model, and return how many are right.
+    """Write programs for Karel examples with a model, and return how many are right.
+
+    The scores depend neither on the device nor on how many tasks are decoded at once.
 
     Args:
         model: a synthesizer.
@@ -88,8 +88,6 @@ def score(
         by: names of variables. The shares are also counted for each of their values.
         misses: of how many unsolved tasks to keep the first candidate.
         of: the number of all tasks, if the batch has only some of them.
-        dtype: the type of the arithmetic. In float32, scores depend neither on the device nor on
-            how many tasks are decoded at once.
         advance: called with a number of examples each time that so many are done.
     """
     counts = shown_pairs(batch, shown)
@@ -178,9 +176,10 @@ def _groups(batch: Batch, by: Sequence[str]) -> dict[str, Groups]:
 def _rows_by_value(variable: SalientVariable, batch: Batch) -> Groups:
     codebook = Codebook(replace(variable, support=None))  # no row may have a declared value
     codes = codebook.measure(batch)
-    numbers = {value: code for code, value in enumerate(codebook.values)}
-    values = in_order(codebook.values)
-    return [(value, np.flatnonzero(codes == numbers[value])) for value in values]
+    rows = np.argsort(codes, kind="stable")
+    groups = np.split(rows, np.searchsorted(codes[rows], np.arange(1, len(codebook.values))))
+    of_value = dict(zip(codebook.values, groups, strict=True))
+    return [(value, of_value[value]) for value in in_order(codebook.values)]
 
 
 def _numbers(share: Share) -> dict[str, Any]:

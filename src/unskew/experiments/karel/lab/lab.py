@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,6 @@ from unskew.core.recipe import Recipe, facts_of
 from unskew.datasets.engines import processes
 from unskew.datasets.generate import generate
 from unskew.domains.karel.running.judge import Share
-from unskew.experiments.files import read_json, write_json
-from unskew.experiments.karel.lab.at_once import counted
 from unskew.experiments.karel.lab.scales import find_scale
 from unskew.experiments.karel.lab.test_sets import PROBLEMS, WIDE, TestSets
 from unskew.experiments.karel.lab.trainings import Training
@@ -30,13 +29,14 @@ from unskew.experiments.provenance import UNKNOWN, provenance
 from unskew.experiments.say import Say
 from unskew.io.dataset import Dataset
 from unskew.io.files import write_text
+from unskew.io.location import plain_errors
 from unskew.models.karel.data.examples import read_examples
 from unskew.models.karel.data.tasks import Tasks, joined
 from unskew.models.karel.network.synthesizer import Synthesizer
 from unskew.models.karel.score import mean_loss, score
 from unskew.models.karel.train.run import MODEL, endless, fixed, load_synthesizer, train
 from unskew.models.ranks import ALONE
-from unskew.models.runs import METRICS
+from unskew.models.runs import METRICS, read_json, write_json
 from unskew.models.training import Progress
 
 MISSES = 12  # unsolved tasks of a test set that an entry keeps, with the predicted programs
@@ -98,17 +98,18 @@ class Lab:
         if entry and keys <= scores.keys():
             return entry
         model = self._trained(training)
-        weights = self._weights(training)
+        # A GPU does not make the same weights twice.
+        weights = hashlib.sha256((self._run(training) / MODEL).read_bytes()).hexdigest()[:16]
         missing = dict.fromkeys([*(exam.key for exam in exams), *owed])
         if entry.get("weights") != weights:  # trained again, so the old scores are of another model
             missing |= dict.fromkeys(scores)
             entry = {**self._facts(training), "weights": weights, "scores": {}}
         left = [key for key in missing if key not in entry["scores"]]
+        entry.pop("owed", None)
         while left:
-            self.say.stage(f"scoring {training.name} on {left[0]}")
-            entry["scores"][left[0]] = self.score(model, Exam.of(left[0]))
-            del left[0]
-            entry = {name: fact for name, fact in entry.items() if name != "owed"}
+            key = left.pop(0)
+            self.say.stage(f"scoring {training.name} on {key}")
+            entry["scores"][key] = self.score(model, Exam.of(key))
             write_json(self._path(training), entry | ({"owed": left} if left else {}))
         return entry
 
@@ -122,7 +123,7 @@ class Lab:
         path = self._path(training)
         if not path.is_file():
             return {}
-        entry = read_json(path)
+        entry = read_json(path, "remove it")
         if not _is_entry(entry) or entry["hash"] != training.hash:
             raise UnskewError(f"{path} is not the entry of {training.name}; remove it")
         scores = {key: facts for key, facts in entry["scores"].items() if self._holds(key, facts)}
@@ -201,15 +202,13 @@ class Lab:
         self.say.stage(f"{len(dataset):,} examples of {recipe.source}")
         return Tasks.of(read_examples(str(folder)))
 
-    def _weights(self, training: Training) -> str:
-        """Return a hash of the trained weights. A GPU does not make the same weights twice."""
-        return hashlib.sha256((self._run(training) / MODEL).read_bytes()).hexdigest()[:16]
-
     def _facts(self, training: Training) -> dict[str, Any]:
         """Return how a model was trained: on what, for how long, and by which machine."""
         folder = self._run(training)
-        lines = (folder / METRICS).read_text().splitlines()
-        last = json.loads(lines[-1])
+        last = json.loads((folder / METRICS).read_text().splitlines()[-1])
+        made_by = dict.fromkeys(provenance(), UNKNOWN)
+        if (folder / PROVENANCE_FILE).is_file():  # another machine than this one may have trained
+            made_by = read_json(folder / PROVENANCE_FILE, "remove it")
         distinct = training.streamed
         if training.mixture is None:
             folders = [self.work / "data" / recipe.hash for recipe in training.sets]
@@ -229,7 +228,7 @@ class Lab:
             "at_once": _processes(folder),
             "loss": last["loss"],
             "settings": json.loads(json.dumps(facts_of(training), default=dict)),
-            "provenance": _made_by(folder),
+            "provenance": made_by,
         }
 
     def _beam(self, test: str) -> int:
@@ -241,19 +240,39 @@ def _processes(run: Path) -> int:
     return int((run / COUNT_FILE).read_text()) if (run / COUNT_FILE).is_file() else 1
 
 
-def _made_by(run: Path) -> dict[str, Any]:
-    """Return the provenance of a training. Another machine may have scored the model."""
-    if not (run / PROVENANCE_FILE).is_file():
-        return dict.fromkeys(provenance(), UNKNOWN)
-    return dict(read_json(run / PROVENANCE_FILE))
-
-
 def _is_entry(entry: Any) -> bool:
     """Return whether a JSON value has everything that the tables need."""
-    if not isinstance(entry, dict) or not isinstance(entry.get("scores"), dict):
-        return False
-    is_whole = entry.keys() >= {*TRAINING_FACTS, "provenance"} and all(
-        isinstance(facts, dict) and facts.keys() >= SCORE_FACTS
-        for facts in entry["scores"].values()
+    return (
+        isinstance(entry, dict)
+        and entry.keys() >= {*TRAINING_FACTS, "provenance", "scores"}
+        and isinstance(entry["seconds"], int | float)
+        and isinstance(entry["scores"], dict)
+        and all(
+            isinstance(facts, dict) and facts.keys() >= SCORE_FACTS
+            for facts in entry["scores"].values()
+        )
     )
-    return is_whole and isinstance(entry["seconds"], int | float)
+
+
+@contextmanager
+def counted(folder: Path) -> Iterator[Callable[[], int]]:
+    """Register this process; yield the function that counts the registered processes."""
+    own_file = folder / str(os.getpid())
+    with plain_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        own_file.touch()
+    try:
+        yield lambda: sum(_runs(path.name) for path in folder.iterdir())
+    finally:
+        own_file.unlink(missing_ok=True)
+
+
+def _runs(process: str) -> bool:
+    """Return whether a process of this machine runs; a killed one has left its file behind."""
+    try:
+        os.kill(int(process), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:  # it is another user's
+        return True
+    return True

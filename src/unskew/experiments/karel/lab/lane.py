@@ -4,8 +4,6 @@ It tells its parent of each ``stage`` and ``step``. Asked to stop (SIGTERM), or 
 gone, it saves the step of a training and ends.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from dataclasses import asdict

@@ -4,8 +4,6 @@ One training does not fill a large GPU: its small LSTM steps leave room for the 
 another training. The workers leave their results in the folder of the lab.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -68,10 +66,7 @@ def jobs_of(
 
 
 def run_lanes(
-    lab: Lab,
-    jobs: Sequence[Job],
-    at_once: int,
-    say_of: Callable[[str], Say] = lambda _: Say(),
+    lab: Lab, jobs: Sequence[Job], at_once: int, say_of: Callable[[str], Say] = lambda _: Say()
 ) -> None:
     """Do all jobs, ``at_once`` of them at a time; ``say_of`` gives the Say of a job by its name.
 

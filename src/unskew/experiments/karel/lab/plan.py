@@ -1,18 +1,22 @@
 """An experiment: a question, the tables that answer it, and the models that they need."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from unskew.domains.karel.sources import TRIES
-from unskew.experiments.karel.lab.cells import TablePlan, exams_by_model
 from unskew.experiments.karel.lab.lab import TRAINING_FACTS, Exam, Lab
-from unskew.experiments.karel.lab.numbers import Entries, failures, table_of, tests
 from unskew.experiments.karel.lab.scales import Scale
+from unskew.experiments.karel.lab.tables import (
+    Entries,
+    TablePlan,
+    exams_by_model,
+    failures,
+    table_of,
+    tests,
+)
 from unskew.experiments.karel.lab.trainings import Training, seeds_of, training
-from unskew.experiments.provenance import commit_of, joined
+from unskew.experiments.provenance import UNKNOWN, joined
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class Experiment:
     title: str
     section: str  # of the paper; empty if the experiment is ours
     question: str
-    tables: Callable[[Scale], Sequence[TablePlan]]
+    tables: Callable[[Scale], Iterable[TablePlan]]
     failures: tuple[str, ...] = ()  # the models whose failures the page shows
 
     def trainings(self, scale: Scale) -> Iterator[tuple[Training, list[Exam]]]:
@@ -54,7 +58,7 @@ class Experiment:
             entry = lab.entry(model, exams) if _may_run(model, only) else lab.known(model)
             entries.setdefault(model.name, []).extend([entry] if entry else [])
         trained = [entry for of_model in entries.values() for entry in of_model]
-        tables = self.tables(lab.scale)
+        tables = list(self.tables(lab.scale))
         return {
             "experiment": self.name,
             "scale": lab.name,
@@ -62,10 +66,10 @@ class Experiment:
             "section": self.section,
             "question": self.question,
             "tables": [table_of(table, entries) for table in tables],
-            "failures": list(failures(self.failures, tables, entries)),
+            "failures": failures(self.failures, tables, entries),
             "trainings": [
                 {name: entry[name] for name in TRAINING_FACTS}
-                | {"commit": commit_of(entry["provenance"])}
+                | {"commit": entry["provenance"].get("commit", UNKNOWN)}
                 for entry in trained
             ],
             "tests": tests(tables, entries),

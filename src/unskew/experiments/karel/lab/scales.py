@@ -1,7 +1,5 @@
 """The scales: ``smoke`` takes a minute on a CPU, ``small`` an hour, ``full`` hours on a GPU."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from unskew.core.errors import unknown

@@ -1,7 +1,5 @@
 """The test sets of the experiments at a scale."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -71,7 +69,8 @@ class TestSets:
         if self._scale.tests is not None and self._scale.tests < len(whole):
             rows = rows[: self._scale.tests]
             if name == ACTIONS:  # its rows are sorted by length, and most are long
-                rows = _of_each_value(DOMAIN.variable("actions").measure(whole), self._scale.tests)
+                actions = np.array(DOMAIN.variable("actions").measure(whole).tolist())
+                rows = _of_each_value(actions, self._scale.tests)
         examples = whole.take(rows)
         common = None
         if name in self._same_programs:

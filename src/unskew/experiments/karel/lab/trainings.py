@@ -7,20 +7,18 @@ proportion to its shorter training. The other way is an endless stream: each exa
 most ``reuse`` times.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from unskew.core.errors import unknown
 from unskew.core.recipe import Recipe, facts_of
 from unskew.domains.karel.recipes import RECIPES
 from unskew.experiments.karel.lab.scales import Scale
-from unskew.models.karel.data.mixture import Mixture
+from unskew.models.karel.data.feed import Mixture
 from unskew.models.karel.network.synthesizer import SynthesizerConfig
 from unskew.models.karel.train.run import RunConfig
 from unskew.models.karel.train.step import StepConfig, begun_with_differences
@@ -87,7 +85,8 @@ def _words(recipe: Recipe, share: int, mixture: Mixture) -> str:
     return f"{recipe.source}{f' ({settings})' if settings else ''}{parts}{even}"
 
 
-Make = Callable[[Scale, int], Training]
+Make: TypeAlias = Callable[[Scale, int], Training]
+Shown: TypeAlias = tuple[int, int]  # the fewest and the most pairs that a model sees
 
 
 def training(name: str, scale: Scale, seed: int = 0) -> Training:
@@ -125,45 +124,39 @@ def _times(reuse: int) -> str:
 
 
 def _streamed(
-    *recipes: Recipe,
+    recipes: Sequence[Recipe],
+    scale: Scale,
+    seed: int,
+    *,
     shares: tuple[int, ...] = (),
-    shown: tuple[int, int] = (5, 5),
+    shown: Shown = (5, 5),
     length: Callable[[Scale], int] = lambda scale: scale.steps,
     seeing: bool = False,
-) -> Make:
+) -> Training:
     """Train on an endless mixture; ``seeing`` begins with weights that see what changed."""
-
-    def make(scale: Scale, seed: int) -> Training:
-        mixture = Mixture.of(
-            [replace(recipe, seed=seed) for recipe in recipes], shares, scale.pilot
-        )
-        steps = length(scale)
-        made = _training(scale, seed, steps, shown, mixture=mixture, reuse=scale.reuse)
-        return _seeing(made) if seeing else made
-
-    return make
+    mixture = Mixture.of([replace(recipe, seed=seed) for recipe in recipes], shares, scale.pilot)
+    made = _training(scale, seed, length(scale), shown, mixture=mixture, reuse=scale.reuse)
+    return _seeing(made) if seeing else made
 
 
-def _passes(*names: str, whole: bool = False, shown: tuple[int, int] = (5, 5)) -> Make:
+def _passes(
+    names: Sequence[str], scale: Scale, seed: int, *, whole: bool = False, shown: Shown = (5, 5)
+) -> Training:
     """Train on fixed sets; the others are in the paper's proportion to the first.
 
     If ``whole``, the first set is as large as the original training set.
     """
-
-    def make(scale: Scale, seed: int) -> Training:
-        rows, steps = (scale.whole, scale.whole_steps) if whole else (scale.passed, scale.short)
-        first = RECIPES[names[0]].n
-        sets = tuple(_first(name, RECIPES[name].n * rows // first) for name in names)
-        return _training(scale, seed, steps, shown, sets=sets)
-
-    return make
+    rows, steps = (scale.whole, scale.whole_steps) if whole else (scale.passed, scale.short)
+    first = RECIPES[names[0]].n
+    sets = tuple(_first(name, RECIPES[name].n * rows // first) for name in names)
+    return _training(scale, seed, steps, shown, sets=sets)
 
 
 def _sized(kind: str, size: str, scale: Scale, seed: int) -> Training:
     """Train on a set of ``size`` examples, or on a stream; the number of steps is the same."""
     if size == "stream":
-        stream = _streamed(Recipe(f"karel/{kind}", 1), length=lambda scale: scale.short)
-        return stream(scale, seed)
+        recipes = [Recipe(f"karel/{kind}", 1)]
+        return _streamed(recipes, scale, seed, length=lambda scale: scale.short)
     sets = (_first(f"{kind}-train", int(size.replace(",", ""))),)
     return _training(scale, seed, scale.short, sets=sets)
 
@@ -189,9 +182,7 @@ def _narrow(name: str, scale: Scale, seed: int) -> Training:
     return _seeing(replace(made, step=replace(made.step, batch=batch, rate=rate)))
 
 
-def _training(
-    scale: Scale, seed: int, steps: int, shown: tuple[int, int] = (5, 5), **data: Any
-) -> Training:
+def _training(scale: Scale, seed: int, steps: int, shown: Shown = (5, 5), **data: Any) -> Training:
     """Return a training of the scale's model; ``data`` says what the model is trained on."""
     step = StepConfig(scale.batch, shown, scale.rate, seed=seed)
     return Training("", seed, replace(scale.model, seed=seed), step, steps, **data)
@@ -222,33 +213,33 @@ WIDER = (
     MSR,
     ACTIONS,
 )
-_wider = partial(_streamed, *WIDER, shares=(3, 2, 3, 4, 3, 1), shown=(1, 5))
+_wider = partial(_streamed, WIDER, shares=(3, 2, 3, 4, 3, 1), shown=(1, 5))
+BEYOND = (
+    replace(UNIFORM, homogenize=("inside",), epsilon=0.02),  # which constructs in which
+    replace(UNIFORM, homogenize=("size",)),
+    replace(UNIFORM, homogenize=("control_flow",), epsilon=0.1),
+    UNIFORM,
+    MSR,
+    ACTIONS,
+)
+AUGMENTED_SETS = ("msr-train", "actions-train")
 
 TRAININGS: dict[str, Make] = {
-    "baseline": _streamed(MSR),
-    "baseline, twice as long": _streamed(MSR, length=lambda scale: 2 * scale.steps),
-    "baseline, 1 to 5 pairs": _streamed(MSR, shown=(1, 5)),
-    "baseline, whole": _passes("msr-train", whole=True),
-    "baseline, passes": _passes("msr-train"),
-    "uniform": _streamed(UNIFORM, shown=(1, 5)),  # section 5.1 shows 1 to 5 pairs
-    "uniform, 5 pairs": _streamed(UNIFORM),
-    "uniform, whole": _passes("uniform-train", whole=True, shown=(1, 5)),
-    "uniform, passes": _passes("uniform-train", shown=(1, 5)),
-    "augmented": _streamed(MSR, ACTIONS, shares=AUGMENTED),
-    "augmented, whole": _passes("msr-train", "actions-train", whole=True),
-    "augmented, passes": _passes("msr-train", "actions-train"),
-    "beyond": _streamed(
-        replace(UNIFORM, homogenize=("inside",), epsilon=0.02),  # which constructs in which
-        replace(UNIFORM, homogenize=("size",)),
-        replace(UNIFORM, homogenize=("control_flow",), epsilon=0.1),
-        UNIFORM,
-        MSR,
-        ACTIONS,
-        shares=(2, 1, 1, 2, 3, 1),
-        shown=(1, 5),
-    ),
-    "beyond, wider": _wider(),
-    "beyond, longer": _wider(
-        length=lambda scale: max(scale.whole_steps, 2 * scale.steps), seeing=True
+    "baseline": partial(_streamed, [MSR]),
+    "baseline, twice as long": partial(_streamed, [MSR], length=lambda scale: 2 * scale.steps),
+    "baseline, 1 to 5 pairs": partial(_streamed, [MSR], shown=(1, 5)),
+    "baseline, whole": partial(_passes, ["msr-train"], whole=True),
+    "baseline, passes": partial(_passes, ["msr-train"]),
+    "uniform": partial(_streamed, [UNIFORM], shown=(1, 5)),  # section 5.1 shows 1 to 5 pairs
+    "uniform, 5 pairs": partial(_streamed, [UNIFORM]),
+    "uniform, whole": partial(_passes, ["uniform-train"], whole=True, shown=(1, 5)),
+    "uniform, passes": partial(_passes, ["uniform-train"], shown=(1, 5)),
+    "augmented": partial(_streamed, [MSR, ACTIONS], shares=AUGMENTED),
+    "augmented, whole": partial(_passes, AUGMENTED_SETS, whole=True),
+    "augmented, passes": partial(_passes, AUGMENTED_SETS),
+    "beyond": partial(_streamed, BEYOND, shares=(2, 1, 1, 2, 3, 1), shown=(1, 5)),
+    "beyond, wider": _wider,
+    "beyond, longer": partial(
+        _wider, length=lambda scale: max(scale.whole_steps, 2 * scale.steps), seeing=True
     ),
 }

@@ -1,7 +1,5 @@
 """What the synthesizer is trained on and tested with: datasets, files, named recipes, sources."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,7 +26,6 @@ class Reading:
     """Tasks to train on, and what was left out because a test set has it."""
 
     tasks: Tasks
-    names: tuple[str, ...]
     left_out: int  # examples
     shared: int  # distinct programs of theirs
 
@@ -38,10 +35,10 @@ def read_examples(name: str, n: int | None = None, seed: int = 0) -> Batch:
     target = open_target(name, seed=seed)
     if target.endless and n is None:
         raise UnskewError(f"{name} is a source without end; say how many, or give a dataset")
-    found = [_columns(batch, name) for batch in target.read(n)]
-    if not found:
+    batches = [_columns(batch, name) for batch in target.read(n)]
+    if not batches:
         raise UnskewError(f"{name} gave no examples; there is nothing to read")
-    return join(found)
+    return join(batches)
 
 
 def read_scored(name: str, n: int | None = None, seed: int = 0) -> Sample:
@@ -58,16 +55,13 @@ def read_worlds(name: str, row: int = 1) -> NDArray[np.uint8]:
     start = 0
     for batch in target.read(row):
         if row <= start + len(batch):
-            worlds = [_column(batch.slice(row - start - 1, 1), c, name) for c in (INPUTS, OUTPUTS)]
-            return np.stack([column[0] for column in worlds], axis=1)
+            for column in (INPUTS, OUTPUTS):
+                if column not in batch.columns:
+                    raise UnskewError(f"{name} has no {column}; give a problem, or Karel examples")
+            example = batch.slice(row - start - 1, 1)
+            return np.stack([world_rows(example, c)[0] for c in (INPUTS, OUTPUTS)], axis=1)
         start += len(batch)
     raise UnskewError(f"{name} has {start} examples, and no row {row}; give a smaller --row")
-
-
-def _column(batch: Batch, column: str, name: str) -> NDArray[np.uint8]:
-    if column not in batch.columns:
-        raise UnskewError(f"{name} has no {column}; give a problem, or Karel examples")
-    return world_rows(batch, column)
 
 
 def read_held_out(name: str) -> Tasks:
@@ -85,10 +79,12 @@ def read_held_out(name: str) -> Tasks:
 def read_tasks(names: Sequence[str], excluded: Sequence[str]) -> Reading:
     """Return all tasks of datasets to train on, without the programs of the excluded ones."""
     parts, left_out, shared = [], 0, set[int]()
+    keys = [keys_in(open_input(name), DOMAIN.key) for name in excluded]
+    excluded_keys = np.concatenate([np.empty(0, np.uint64), *keys])
     for name in names:
         batch = read_examples(name)
         hashes = key_hashes(batch, DOMAIN.key)
-        known = np.isin(hashes, _keys(tuple(excluded)))
+        known = np.isin(hashes, excluded_keys)
         left_out += int(known.sum())
         shared |= set(np.unique(hashes[known]).tolist())
         kept = batch.filter(~known)
@@ -99,7 +95,7 @@ def read_tasks(names: Sequence[str], excluded: Sequence[str]) -> Reading:
     pairs = {part.worlds.shape[1] for part in parts}
     if len(pairs) > 1:
         raise UnskewError(f"datasets have {sorted(pairs)} pairs an example; train on one number")
-    return Reading(joined(parts), tuple(names), left_out, len(shared))
+    return Reading(joined(parts), left_out, len(shared))
 
 
 def _refuse_wrong(batch: Batch, name: str) -> None:
@@ -119,8 +115,3 @@ def _columns(batch: Batch, name: str) -> Batch:
     if missing:
         raise UnskewError(f"{name} has no {' and no '.join(missing)}; give Karel examples")
     return Batch({column: batch.columns[column] for column in (PROGRAM, INPUTS, OUTPUTS)})
-
-
-def _keys(names: tuple[str, ...]) -> NDArray[np.uint64]:
-    keys = [keys_in(open_input(name), DOMAIN.key) for name in names]
-    return np.concatenate(keys) if keys else np.empty(0, np.uint64)

@@ -1,21 +1,23 @@
-"""An endless stream of Karel tasks, made by worker processes beside the training.
+"""Endless streams of Karel tasks, in fixed proportions, made by worker processes.
 
-Each worker makes every n-th block of the stream, where n is the number of workers. The blocks are
+Each worker makes every n-th block of a stream, where n is the number of workers. The blocks are
 taken in their order. So the tasks do not depend on the number of workers or on their speed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import cycle
+from typing import Any
 
-import numpy as np
-
-from unskew.core.errors import UnskewError, check_whole
+from unskew.core.errors import UnskewError, check_count, check_whole
 from unskew.core.processes.crew import CLOSED, Crew
 from unskew.core.recipe import Recipe
+from unskew.core.rng import generator
 from unskew.datasets.stream import IN_VAIN, Stream, pilot_of
-from unskew.models.karel.data.feeder import Arrays, arrays
+from unskew.models.karel.data.feeder import Arrays, arrays, joined
+from unskew.models.runs import facts_without
 
 FEEDER = "unskew.models.karel.data.feeder"
 AHEAD = 6  # blocks that each worker may be ahead
@@ -73,28 +75,22 @@ class Feed:
 
     def take(self, n: int) -> Arrays:
         """Return the next n tasks, with programs padded to the longest of them."""
-        programs, worlds, have = [], [], 0
+        parts, have, in_vain = list[Arrays](), 0, 0
         block, row = self.place.block, self.place.row
-        in_vain = 0
         while have < n:
             if self._rest is None:
                 self._rest = self._block(block)
-            if len(self._rest[0]) == 0:  # homogenizing may keep nothing of a block
-                block, self._rest, in_vain = block + self._stride, None, in_vain + 1
-                if in_vain == IN_VAIN:
-                    raise UnskewError(f"nothing kept in {in_vain:,} blocks; raise epsilon")
-                continue
-            in_vain = 0
-            rows = slice(row, row + n - have)
-            programs.append(self._rest[0][rows])
-            worlds.append(self._rest[1][rows])
-            have, row = have + len(programs[-1]), row + len(programs[-1])
+            programs, worlds = (array[row : row + n - have] for array in self._rest)
+            if len(programs):
+                parts.append((programs, worlds))
+            in_vain = 0 if len(programs) else in_vain + 1  # homogenizing may keep nothing
+            if in_vain == IN_VAIN:
+                raise UnskewError(f"nothing kept in {in_vain:,} blocks; raise epsilon")
+            have, row = have + len(programs), row + len(programs)
             if row >= len(self._rest[0]):
                 block, row, self._rest = block + self._stride, 0, None
         self.place = Place(block, row)
-        width = max(part.shape[1] for part in programs)
-        wide = [np.pad(part, ((0, 0), (0, width - part.shape[1]))) for part in programs]
-        return np.concatenate(wide), np.concatenate(worlds)
+        return joined(parts)
 
     def close(self) -> None:
         """Stop the workers. Whoever waits for tasks then hears that they are closed."""
@@ -118,3 +114,120 @@ class Feed:
         """Ask a worker for one more block: the workers take turns."""
         self._crew.ask(next(self._turns), f"block {self._asked}", self._asked)
         self._asked += self._stride
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Recipes that are streamed, and the proportions of their tasks."""
+
+    recipes: tuple[Recipe, ...]
+    shares: tuple[int, ...] = ()  # by default all are equal
+    pilot: int | None = None  # examples that decide what homogenizing keeps; None as in a stream
+
+    def __post_init__(self) -> None:
+        """Refuse streams that cannot be mixed."""
+        if not self.recipes:
+            raise UnskewError("a mixture of no streams has no tasks; give at least one recipe")
+        if not self.shares:
+            object.__setattr__(self, "shares", (1,) * len(self.recipes))
+        if len(self.shares) != len(self.recipes):
+            raise UnskewError(
+                f"{len(self.shares)} shares for {len(self.recipes)} streams; give one for each"
+            )
+        for share in self.shares:
+            check_count("share", share)
+        if self.pilot is not None:
+            check_count("pilot", self.pilot)
+        if len({(recipe.source, recipe.seed) for recipe in self.recipes}) < len(self.recipes):
+            raise UnskewError(
+                "streams of one source and seed have examples in common; give each its own seed"
+            )
+
+    @classmethod
+    def of(
+        cls, recipes: Sequence[Recipe], shares: Sequence[int] = (), pilot: int | None = None
+    ) -> Mixture:
+        """Mix recipes that may have one source and seed: all but the first get new seeds."""
+        others = [
+            replace(recipe, seed=int(generator(recipe.seed, "mixture", i).integers(2**31)))
+            for i, recipe in enumerate(recipes[1:], start=1)
+        ]
+        return cls((*recipes[:1], *others), tuple(shares), pilot)
+
+    def rows(self, n: int, number: int = 0) -> list[int]:
+        """Return how many of n tasks are of each recipe, in the chunk of this number.
+
+        Fractions of a task add up from chunk to chunk. The largest share fills the chunk.
+        """
+        whole = sum(self.shares)
+        rows = [(number + 1) * n * s // whole - number * n * s // whole for s in self.shares]
+        largest = self.shares.index(max(self.shares))
+        rows[largest] += n - sum(rows)
+        if rows[largest] < 0:
+            raise UnskewError(f"{n} tasks cannot be mixed of {len(rows)} streams; raise --batch")
+        return rows
+
+    def facts(self) -> dict[str, Any]:
+        """Return what names the streams in the settings of a run."""
+        pilot = {} if self.pilot is None else {"pilot": self.pilot}
+        if len(self.recipes) == 1:
+            return {"stream": self.recipes[0].hash, **pilot}
+        hashes = [recipe.hash for recipe in self.recipes]
+        return {"streams": hashes, "shares": list(self.shares), **pilot}
+
+    def settings(self) -> dict[str, Any]:
+        """Return everything that the tasks depend on, as plain data."""
+        return facts_without(self, "pilot")
+
+
+class Feeds:
+    """The endless tasks of a mixture; ``take`` returns the next n.
+
+    Each stream has its own processes, as many as a single stream would have. Processes that are
+    ahead sleep, so the stream that costs most gets most of the machine.
+    """
+
+    def __init__(
+        self,
+        mixture: Mixture,
+        workers: int,
+        places: Sequence[Place] | None = None,
+        *,
+        number: int = 0,
+        rank: int = 0,
+        stride: int = 1,
+    ) -> None:
+        """Start the processes before the chunk of this number.
+
+        With several ranks, each takes every ``stride``-th block.
+        """
+        self._mixture, self._number = mixture, number
+        starts = places or [Place(rank)] * len(mixture.recipes)
+        self._feeds: list[Feed] = []
+        try:
+            for recipe, place in zip(mixture.recipes, starts, strict=True):
+                feed = Feed(recipe, workers, place, stride=stride, pilot=mixture.pilot)
+                self._feeds.append(feed)
+        except BaseException:  # also after Ctrl-C, since nobody else can close the processes
+            self.close()
+            raise
+
+    @property
+    def places(self) -> list[Place]:
+        """The place of each stream."""
+        return [feed.place for feed in self._feeds]
+
+    def take(self, n: int) -> Arrays:
+        """Return the next n tasks, recipe by recipe."""
+        rows = self._mixture.rows(n, self._number)
+        self._number += 1
+        parts = [feed.take(k) for feed, k in zip(self._feeds, rows, strict=True) if k]
+        pairs = {worlds.shape[1] for _, worlds in parts}
+        if len(pairs) > 1:
+            raise UnskewError(f"streams have {sorted(pairs)} pairs an example; mix one number")
+        return joined(parts)
+
+    def close(self) -> None:
+        """Stop the processes."""
+        for feed in self._feeds:
+            feed.close()

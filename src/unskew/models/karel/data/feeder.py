@@ -1,8 +1,7 @@
 """A worker process that makes Karel tasks for a feed. A question is the number of a block."""
 
-from __future__ import annotations
-
 import warnings
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,6 +31,13 @@ def arrays(batch: Batch) -> Arrays:
         return np.empty((0, 1), np.uint8), np.empty((0, 1, 2, BYTES), np.uint8)
     worlds = np.stack([world_rows(batch, INPUTS), world_rows(batch, OUTPUTS)], axis=2)
     return program_rows(batch), worlds
+
+
+def joined(parts: Sequence[Arrays]) -> Arrays:
+    """Return tasks one after the other, with programs padded to the longest of them."""
+    width = max(programs.shape[1] for programs, _ in parts)
+    wide = [np.pad(programs, ((0, 0), (0, width - programs.shape[1]))) for programs, _ in parts]
+    return np.concatenate(wide), np.concatenate([worlds for _, worlds in parts])
 
 
 if __name__ == "__main__":

@@ -5,8 +5,6 @@ then a new chunk replaces the oldest one. So each task is used ``reuse`` times (
 chunk is in the first round).
 """
 
-from __future__ import annotations
-
 import math
 import queue
 import threading
@@ -21,8 +19,7 @@ from torch.nn import functional
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.rng import generator
 from unskew.domains.karel.language.tokens import PAD
-from unskew.models.karel.data.feed import Place
-from unskew.models.karel.data.mixture import Feeds, Mixture
+from unskew.models.karel.data.feed import Feeds, Mixture, Place
 from unskew.models.karel.data.tasks import Minibatch, Minibatches, Tasks, joined
 from unskew.models.karel.network.packed import Steps
 from unskew.models.ranks import ALONE, Ranks

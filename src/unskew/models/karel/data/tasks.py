@@ -114,8 +114,6 @@ class Minibatches:
         """Lay out batches of ``rows`` tasks.
 
         Args:
-            tasks: All tasks, on the device.
-            rows: Tasks in a batch.
             shown: The smallest and the largest number of pairs to show; it is drawn for each batch.
             seed: Of the order of the tasks, and of the shown pairs.
             ranks: The processes that share a batch; each takes every n-th row.

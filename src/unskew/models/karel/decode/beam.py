@@ -6,8 +6,6 @@ decoded together, except if probabilities are equal up to their last bits. In bf
 may swap ranks if their probabilities differ by less than about a hundredth.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

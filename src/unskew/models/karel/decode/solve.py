@@ -1,7 +1,5 @@
 """Solving tasks with a synthesizer: decode programs, and judge them (section 4)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,12 +36,7 @@ def warm_up(model: Synthesizer) -> None:
 
 
 def solve(
-    model: Synthesizer,
-    tasks: Tasks,
-    beam: int,
-    *,
-    shown: int | None = None,
-    longest: int = LONGEST,
+    model: Synthesizer, tasks: Tasks, beam: int, *, shown: int | None = None, longest: int = LONGEST
 ) -> Solved:
     """Write programs for tasks with a model, and return them with which of them are right.
 
@@ -53,7 +46,6 @@ def solve(
         beam: the number of candidates for each task, 1 to 64.
         shown: how many pairs the model sees. Without it, the first five, or all if there are fewer.
         longest: the most tokens of a program.
-        dtype: the type of the arithmetic.
     """
     device = next(model.parameters()).device
     shown = min(SHOWN, tasks.worlds.shape[1]) if shown is None else shown

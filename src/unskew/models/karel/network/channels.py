@@ -1,7 +1,5 @@
 """Packed worlds, expanded to the channels that the convolutions read."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional

@@ -5,8 +5,6 @@ one kernel adds the gradient of the residual, masks it and sums it for the bias.
 convolutions themselves pass over the memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -9,8 +9,6 @@ applied once to every token of the vocabulary and once to every pair, not at eve
 layer reads its cells with the channels last, as they lie in memory.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A run of the synthesizer: its data, its training by minutes or by steps, checks, the model."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -22,7 +20,7 @@ from unskew.models.checkpoint import (
     restore,
     save_checkpoint,
 )
-from unskew.models.karel.data.mixture import Mixture
+from unskew.models.karel.data.feed import Mixture
 from unskew.models.karel.data.rounds import Rounds
 from unskew.models.karel.data.tasks import Minibatches, Tasks
 from unskew.models.karel.decode.solve import solve
@@ -118,14 +116,10 @@ def train(
 
     Args:
         config: What to train. Its minutes count training only, not compiling, saving or checking.
-        open_batches: Opens the batches.
-        data: What names the data in the settings of the run.
-        folder: The folder of the run.
+        open_batches: Opens the batches that ``data`` names in the settings of the run.
         held_out: Tasks to check the model on. Checks do not change the training.
         every: Seconds between reports; each is a check, a line of metrics and a call of ``report``.
-        save_seconds: Seconds between checkpoints.
         ranks: The processes that train together.
-        report: Called with each report.
     """
     if ranks.agree(is_finished(config, data, folder, ranks)):
         return load_synthesizer(folder, ranks.device)
@@ -143,7 +137,21 @@ def train(
         if ranks.first:
             cut_log(folder, saved.step)
         notes = _Notes(step, folder, held_out, ranks, report)
-        trainer = _trainer(config, step, notes, Every(seconds=every), Every(seconds=save_seconds))
+        trainer = Trainer(
+            device=ranks.device,
+            batch=config.step.batch,
+            peak_rate=config.step.rate,
+            steps_ahead=STEPS_AHEAD,
+            report_every=Every(seconds=every),
+            save_every=Every(seconds=save_seconds),
+            share_done=config.share_done,
+            take_step=lambda at: step.run(at.step, at.done),
+            loss=lambda: float(step.loss),
+            rate=lambda at: config.step.rate_at(at.done),
+            report=notes.write_report,
+            save=notes.save,
+            ranks=ranks,
+        )
         start = trainer.position(saved.step, seconds)
         if start.finished:  # the run was stopped before it wrote its model
             notes.save(start)
@@ -177,31 +185,10 @@ def _read_facts(path: Path, saved: Saved, ranks: Ranks) -> tuple[float, Mapping[
     if saved.tensors is None:
         return 0.0, None
     try:
-        state = saved.facts["feeds"][ranks.rank] if saved.facts["feeds"] else None
-        return float(saved.facts["seconds"]), state
+        states = saved.facts["feeds"]
+        return float(saved.facts["seconds"]), states[ranks.rank] if states else None
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise UnskewError(f"{path} does not say where it stands ({error!r}); {AGAIN}") from error
-
-
-def _trainer(
-    config: RunConfig, step: TrainingStep, notes: _Notes, report_every: Every, save_every: Every
-) -> Trainer:
-    """Return what the training loop calls."""
-    return Trainer(
-        device=notes.ranks.device,
-        batch=config.step.batch,
-        peak_rate=config.step.rate,
-        steps_ahead=STEPS_AHEAD,
-        report_every=report_every,
-        save_every=save_every,
-        share_done=config.share_done,
-        take_step=lambda at: step.run(at.step, at.done),
-        loss=lambda: float(step.loss),
-        rate=lambda at: config.step.rate_at(at.done),
-        report=notes.write_report,
-        save=notes.save,
-        ranks=notes.ranks,
-    )
 
 
 @dataclass
@@ -218,9 +205,8 @@ class _Notes:
     def write_report(self, progress: Progress) -> None:
         """Check the model on the held-out tasks; log and report how far the training is."""
         if self.held_out is not None:
-            solved = solve(self.step.model, self.held_out, beam=1)
-            accuracy = float(solved.judged.generalizes[:, 0].mean())
-            progress = replace(progress, accuracy=accuracy)
+            judged = solve(self.step.model, self.held_out, beam=1).judged
+            progress = replace(progress, accuracy=float(judged.generalizes[:, 0].mean()))
         log(self.folder, asdict(progress))
         self._write_to_board(progress)
         self.report(progress)
@@ -233,14 +219,16 @@ class _Notes:
             self.board = SummaryWriter(str(self.folder), purge_step=progress.step)
         if self.board is not None:
             for name in ("loss", "rate", "examples_per_second", "accuracy"):
-                value = getattr(progress, name)
-                if value is not None:
+                if (value := getattr(progress, name)) is not None:
                     self.board.add_scalar(name, value, progress.step)
             self.board.flush()
 
     def save(self, at: Position) -> None:
         """Write everything that the next step depends on; at the end, write the model last."""
-        states = [] if at.finished else self._stream_states(at.step)
+        states, batches = list[dict[str, Any]](), self.step.batches
+        if isinstance(batches, Rounds) and not at.finished:
+            batches.choice(at.step)  # the first batch of a round needs the chunk that is read here
+            states = self.ranks.gather(batches.state())
         if not self.ranks.first:
             return
         facts = {"step": at.step, "seconds": at.seconds, "feeds": states}
@@ -251,14 +239,6 @@ class _Notes:
             model = self.step.model
             facts = {"kind": KIND, "model": model.config.facts(), "step": at.step}
             save_checkpoint(self.folder / MODEL, dict(model.state_dict()), facts)
-
-    def _stream_states(self, number: int) -> list[dict[str, Any]]:
-        """Return the state of each process's stream at a batch; nothing if the tasks are fixed."""
-        batches = self.step.batches
-        if not isinstance(batches, Rounds):
-            return []
-        batches.choice(number)  # the first batch of a round needs the chunk that is read here
-        return self.ranks.gather(batches.state())
 
 
 def load_synthesizer(run: Path, device: torch.device) -> Synthesizer:

@@ -6,9 +6,6 @@ this number to continue exactly. (Except on a GPU: the fastest convolutions of c
 add in the same order.)
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -16,14 +13,13 @@ import torch
 from torch import Tensor
 
 from unskew.core.errors import check_count, check_range, check_whole
-from unskew.models.capture import Capture, cuda_graph
 from unskew.models.checkpoint import begin_moments, training_tensors
 from unskew.models.karel.data.rounds import Rounds
 from unskew.models.karel.data.tasks import Minibatch, Minibatches
 from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig, best_dtype
 from unskew.models.ranks import ALONE, Ranks
 from unskew.models.runs import facts_without
-from unskew.models.training import learning_rate
+from unskew.models.training import Capture, Job, cuda_graph, learning_rate
 
 Batches: TypeAlias = Minibatches | Rounds
 WARM_UPS = 2  # passes before a graph is captured
@@ -91,9 +87,9 @@ class _Captured:
     """
 
     place: Minibatch
-    differentiate: Callable[[], None]
+    differentiate: Job
     sums: list[Tensor]
-    update: Callable[[], None]
+    update: Job
 
 
 class TrainingStep:

@@ -1,25 +1,98 @@
-"""From the scores of models to the numbers of tables, as plain data."""
+"""The tables of experiments: which numbers they need, and these numbers from the scores.
 
-from __future__ import annotations
+Each cell says which number it needs, and has the paper's number. The results are plain data.
+"""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
 from unskew.domains.karel.running.judge import Share, wilson
-from unskew.experiments.karel.lab.cells import GENERALIZES, CellPlan, TablePlan, exams_by_model
+from unskew.experiments.karel.lab.lab import Exam
 from unskew.experiments.karel.lab.test_sets import repeats
 from unskew.experiments.table import NATS, Ours
 from unskew.models.calculator.score import Estimate
 
+GENERALIZES = "generalizes"
+ANY, FIRST_CONSISTENT = f"{GENERALIZES}, any", f"{GENERALIZES}, first consistent"
 Entries: TypeAlias = dict[str, list[dict[str, Any]]]  # the entries of each model, seed by seed
+
+
+@dataclass(frozen=True)
+class CellPlan:
+    """One number: the share (or the number) of the tasks of an exam that a model solves."""
+
+    row: str
+    column: str
+    model: str
+    exam: Exam
+    paper: float | None = None
+    by: tuple[str, Any] | None = None  # a variable and a value: count only tasks with this value
+    solved: str = GENERALIZES  # when a task counts as solved
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """The cells of a table, and how to show the table."""
+
+    title: str
+    cells: tuple[CellPlan, ...]
+    unit: str = "%"  # or the unit of a loss, or "problems of 41" for a number of solved tasks
+    form: str = "table"  # or "heatmap", or "lines": columns along the axis, a line for each row
+    says: str = ""  # what the paper says about the table where it has no number for a cell
+    note: str = ""
+    worst: bool = False  # whether to name the lowest cell of each row
+    sides: tuple[str, str] = ("model", "tested on")  # what rows and columns are
+    figure: str = ""  # tables of an experiment with the same figure are drawn together
+    label: str = ""  # the name of the table in its figure
+    paper_of: int = 0  # of how many tasks the paper counts, if its tasks are others
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: what its cells have in common, and the paper's numbers.
+
+    ``paper`` has a number for a model or for a kind of models. The kind of a model is its name up
+    to a comma: ``baseline, whole`` and ``baseline, passes`` are both the paper's baseline.
+    """
+
+    exam: Exam
+    by: tuple[str, Any] | None = None
+    solved: str = GENERALIZES
+    paper: Mapping[str, float] = field(default_factory=dict)
+
+    def cell(self, row: str, column: str, model: str) -> CellPlan:
+        """Return the cell of a model in this column."""
+        kind = model.partition(",")[0]
+        paper = self.paper.get(model, self.paper.get(kind))
+        return CellPlan(row, column, model, self.exam, paper, self.by, self.solved)
+
+
+def grid(models: Iterable[str], columns: Mapping[str, Column]) -> tuple[CellPlan, ...]:
+    """Return a cell for each model and each column; ``models`` may have a title for each model."""
+    titles = models if isinstance(models, Mapping) else {model: model for model in models}
+    return tuple(
+        column.cell(row, title, model)
+        for model, row in titles.items()
+        for title, column in columns.items()
+    )
+
+
+def exams_by_model(tables: Iterable[TablePlan]) -> dict[str, list[Exam]]:
+    """Return what each model of the tables must be scored on."""
+    exams: dict[str, dict[Exam, None]] = {}
+    for table in tables:
+        for cell in table.cells:
+            exams.setdefault(cell.model, {})[cell.exam] = None
+    return {model: list(of_model) for model, of_model in exams.items()}
 
 
 def table_of(table: TablePlan, entries: Entries) -> dict[str, Any]:
     """Return a table with our numbers and the paper's."""
     cells = [cell_of(cell, table.unit, entries.get(cell.model, [])) for cell in table.cells]
     findings = list(_findings(table, cells))
-    texts = {
+    optional = {
+        "paper_of": table.paper_of,
         "figure": table.figure,
         "label": table.label,
         "found": " ".join([*findings, table.says]).strip() if findings else "",
@@ -33,8 +106,7 @@ def table_of(table: TablePlan, entries: Entries) -> dict[str, Any]:
         "rows": list(dict.fromkeys(cell.row for cell in table.cells)),
         "columns": list(dict.fromkeys(cell.column for cell in table.cells)),
         "cells": cells,
-        **({"paper_of": table.paper_of} if table.paper_of else {}),
-        **{name: text for name, text in texts.items() if text},
+        **{name: value for name, value in optional.items() if value},
     }
 
 
@@ -146,15 +218,17 @@ def _worst(cells: Sequence[dict[str, Any]]) -> str:
 
 def failures(
     models: Iterable[str], tables: Iterable[TablePlan], entries: Entries
-) -> Iterator[dict[str, Any]]:
-    """Yield the tasks that the first seed of a model does not solve, and what it wrote there."""
-    first = {model: of_model[:1] for model, of_model in entries.items()}
+) -> list[dict[str, Any]]:
+    """Return the tasks that the first seed of a model does not solve, and what it wrote there."""
+    first = {model: entries[model][:1] for model in models if model in entries}
     scores = list(_scores(tables, first))
-    for model in models:
-        for name, test, score in scores:
-            if name == model:
-                for miss in score["misses"]:
-                    yield {"model": model, "test": test, **miss}
+    return [
+        {"model": model, "test": test, **miss}
+        for model in first
+        for name, test, score in scores
+        if name == model
+        for miss in score["misses"]
+    ]
 
 
 def tests(tables: Iterable[TablePlan], entries: Entries) -> dict[str, dict[str, int]]:

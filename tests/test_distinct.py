@@ -1,0 +1,85 @@
+"""Counting different hashes: exactly, in memory or in files, alone or merged."""
+
+from collections import Counter
+from copy import copy
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unskew.core.distinct import Distinct
+
+HASHES = st.integers(0, 20).map(lambda n: (n * 0x9E3779B97F4A7C15) % 2**64)
+PARTS = st.lists(st.lists(HASHES, max_size=12), max_size=6)
+MEMORY = st.sampled_from([4, 16, 1000])
+
+
+def counted(parts, in_memory):
+    distinct = Distinct(in_memory, counted=True)
+    for part in parts:
+        distinct.add(np.array(part, dtype=np.uint64))
+    return distinct
+
+
+def counted_once(parts, in_memory):
+    distinct = Distinct(in_memory)
+    for part in parts:
+        distinct.add(np.array(part, dtype=np.uint64))
+    return distinct.count()
+
+
+def as_counter(distinct):
+    groups = list(distinct.groups())
+    hashes = [h for hashes, _ in groups for h in hashes.tolist()]
+    assert all(one < two for one, two in pairwise(hashes))
+    return dict(zip(hashes, (c for _, counts in groups for c in counts.tolist()), strict=True))
+
+
+@given(PARTS, MEMORY)
+def test_every_hash_is_counted_in_memory_and_in_files(parts, in_memory):
+    expected = Counter(hash_ for part in parts for hash_ in part)
+    distinct = counted(parts, in_memory)
+    assert distinct.total == expected.total()
+    assert distinct.count() == counted_once(parts, in_memory) == len(expected)
+    assert as_counter(distinct) == expected
+
+
+@given(PARTS, PARTS, MEMORY, MEMORY)
+def test_merged_counts_are_the_counts_of_both(one, two, memory_of_one, memory_of_two):
+    merged, other = counted(one, memory_of_one), counted(two, memory_of_two)
+    merged.merge(other)
+    merged.add(np.array([5], np.uint64))
+    assert as_counter(merged) == as_counter(counted([*one, *two, [5]], 1000))
+    assert as_counter(other) == as_counter(counted(two, 1000))
+
+
+def test_memory_holds_no_more_than_it_may():
+    distinct = Distinct(in_memory=1000)
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        distinct.add(random.integers(0, 2**64, 300, dtype=np.uint64))
+    assert distinct._held <= 1000
+    assert distinct.count() == 15_000
+    folder = distinct._folder
+    assert len(list(folder.iterdir())) == 256
+    del distinct
+    assert not folder.exists()
+
+
+def test_repeats_need_no_files():
+    distinct = Distinct(in_memory=100)
+    for _ in range(10):
+        distinct.add(np.arange(30, dtype=np.uint64))
+    assert (distinct.total, distinct.count()) == (300, 30)
+    assert distinct._folder is None
+
+
+@given(PARTS, MEMORY)
+def test_a_copy_needs_no_files(parts, in_memory):
+    distinct = counted(parts, in_memory)
+    expected = as_counter(distinct)
+    copied = copy(distinct)
+    assert copied._folder is None
+    del distinct
+    assert as_counter(copied) == expected
