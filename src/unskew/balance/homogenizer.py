@@ -82,6 +82,15 @@ class Homogenizer:
         kept = +Counter(self._kept_values.by_value())
         return {self.variable.name: (drawn if self._codebook.declared else +drawn, kept)}
 
+    def identity(self) -> dict[str, Any]:
+        """Return what decides which draws are kept."""
+        support = self.variable.support
+        return {
+            "by": self.variable.name,
+            "support": None if support is None else [repr(value) for value in support],
+            "epsilon": self.epsilon,
+        }
+
     @property
     def draws_to_look(self) -> int:
         """How many draws come before the health is judged for the next time."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,9 @@ class Chooser(Protocol):
 
     def histograms(self) -> dict[str, tuple[Counter[Hashable], Counter[Hashable]]]:
         """Return by variable how often each value was drawn, and how often it was kept."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides which draws are kept, as plain data."""
 
     def health(self) -> Health:
         """Judge the run so far."""

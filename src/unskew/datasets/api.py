@@ -14,8 +14,14 @@ import numpy as np
 from unskew.audits.audit import Audit
 from unskew.audits.auditor import Auditor
 from unskew.audits.kinds import suggested
+from unskew.audits.plan import Plan, plan_of
+from unskew.balance.best.balancer import Balancer
+from unskew.balance.best.goal import Goal
+from unskew.balance.best.price import PRICES
+from unskew.balance.best.rule import pilot_of
+from unskew.balance.best.targets import Target as Wanted
 from unskew.balance.homogenizer import Homogenizer
-from unskew.balance.kept import Health, KeptBatches
+from unskew.balance.kept import Chooser, Health, KeptBatches
 from unskew.balance.saved import AGAIN, DrawState
 from unskew.core.batch import Batch
 from unskew.core.domain import Domain
@@ -46,11 +52,11 @@ class Homogenized(Iterator[Any]):
     """
 
     def __init__(
-        self, source: Source, homogenizer: Homogenizer, rng: np.random.Generator, seed: int = 0
+        self, source: Source, chooser: Chooser, rng: np.random.Generator, seed: int = 0
     ) -> None:
         """Draw nothing yet; ``seed`` is that of the generators."""
-        self._source, self._homogenizer, self._seed = source, homogenizer, int(seed)
-        self._batches = KeptBatches(source, rng, homogenizer, first_chunk=1)
+        self._source, self._chooser, self._seed = source, chooser, int(seed)
+        self._batches = KeptBatches(source, rng, chooser, first_chunk=1)
         self._before = self._batches.state()  # where drawing stood before the examples held here
         self._held = 0
         self._rest: Iterator[Any] = iter([])
@@ -123,13 +129,10 @@ class Homogenized(Iterator[Any]):
 
     def _identity(self) -> dict[str, Any]:
         """Return what decides which examples come."""
-        support = self._homogenizer.variable.support
         identity = {
             "sampler": self._source.name,
             "settings": self._source.parameters,
-            "by": self._homogenizer.variable.name,
-            "support": None if support is None else [repr(value) for value in support],
-            "epsilon": self._homogenizer.epsilon,
+            **self._chooser.identity(),
             "seed": self._seed,
         }
         return dict(parse_json(json_text(identity)))
@@ -138,9 +141,15 @@ class Homogenized(Iterator[Any]):
 def homogenize(
     draw: Callable[[np.random.Generator], Any] | Source | str,
     by: By | str | Sequence[str],
-    epsilon: float = 0.025,
+    epsilon: float | None = None,
     seed: int = 0,
     *,
+    budget: float = 0.0,
+    closeness: float = 0.0,
+    target: Wanted | Mapping[str, Wanted] | None = None,
+    like: Any = None,
+    jointly: bool = False,
+    pilot: int = 0,
     settings: Mapping[str, Any] | None = None,
     cost_limit: float = 100.0,
     batch: bool | int = False,
@@ -156,9 +165,20 @@ def homogenize(
             source (``"calculator/dcfg"``). All its randomness must come from ``rng``. A function is
             first tried: called up to six times with two equal generators. Examples of this trial
             are not returned. If they differ, a ``HealthWarning`` says so.
-        by: a variable, or several that are homogenized together.
-        epsilon: a smaller value gets closer to uniform and costs more draws. The expected cost
-            is at most 1 + 1/ε draws for each kept example.
+        by: a variable, or several. With ``epsilon`` several count jointly, as tuples.
+        epsilon: the paper's rule. A smaller value gets closer to uniform and costs more draws. The
+            expected cost is at most 1 + 1/ε draws for each kept example. Without it, and without a
+            budget or a closeness, it is 0.025.
+        budget: draws for each kept example. Each variable gets as close to its target as any rule
+            can bring it at this cost.
+        closeness: the total variation that each variable may be away from its target. The
+            cheapest rule is taken. If there is none, an error names what stands in the way.
+        target: what the shares of the values should be: "uniform", "log" (∝ 1/value), "sqrt",
+            "natural", or a share for each value; or one of these for each variable, by name.
+        like: data or a source whose shares are the target.
+        jointly: with a budget or a closeness, balance the combinations of values.
+        pilot: how many examples are drawn first, to fit the rule. 0 means that it is worked out:
+            from 4,096 up to 524,288, and 16,384 of a function.
         seed: the same seed gives the same examples.
         settings: parameters of the source, if it is given by its name.
         cost_limit: above this cost there is a ``HealthWarning``. There is also one if a declared
@@ -170,10 +190,73 @@ def homogenize(
     source = _source(_sampler(draw, batch, concurrency, cache), settings or {})
     if source.is_own:
         warn_of_unrepeatable(source)
-    variable = joint(resolve(by, source.domain))
+    variables = resolve(by, source.domain)
     rng = generator(seed, source.name, "accept", 0)
-    homogenizer = Homogenizer(variable, epsilon, rng, cost_limit)
-    return Homogenized(source, homogenizer, generator(seed, source.name, "draw", 0), seed)
+    chooser: Chooser
+    if budget or closeness:
+        if epsilon is not None:
+            raise UnskewError(
+                f"epsilon is {epsilon:g}, and there is a budget or a closeness; give one"
+            )
+        chosen = balanced_variables(variables, jointly)
+        goal = Goal(budget, closeness, targets_by_name(chosen, target, like))
+        pilot_rng = generator(seed, source.name, "pilot")
+        fit = fitted(source, chosen, goal, pilot_rng, pilot)
+        warn(fit.warnings)
+        chooser = Balancer(fit.rule, rng)
+    else:
+        _refuse_without_price(target=target, like=like, jointly=jointly, pilot=pilot)
+        at = 0.025 if epsilon is None else epsilon
+        chooser = Homogenizer(joint(variables), at, rng, cost_limit)
+    return Homogenized(source, chooser, generator(seed, source.name, "draw", 0), seed)
+
+
+def _refuse_without_price(**options: Any) -> None:
+    """Refuse options that mean something only with a budget or a closeness."""
+    for name, value in options.items():
+        if value:
+            raise UnskewError(
+                f"{name} is {brief(value)}, without a price; give budget or closeness"
+            )
+
+
+def plan(
+    source: Any,
+    by: By | str | Sequence[str],
+    *,
+    target: Wanted | Mapping[str, Wanted] | None = None,
+    like: Any = None,
+    jointly: bool = False,
+    prices: Sequence[float] = PRICES,
+    n: int = PLANNED,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    trust: Trust = False,
+) -> Plan:
+    """Return what each closeness to the targets costs: the whole curve, from a sample.
+
+    Args:
+        source: a source, a sampler, or data: whatever ``audit`` takes.
+        by: a variable, or several.
+        target: see ``homogenize``.
+        like: see ``homogenize``.
+        jointly: see ``homogenize``.
+        prices: the draws for each kept example at which the curve is worked out.
+        n: the largest number of examples in the sample.
+        seed: the seed of the draws.
+        settings: parameters of the source, if it is given by its name.
+        trust: whether code that a dataset names may be imported.
+    """
+    check_count("n", n, "sample at least one example")
+    opened = open_target(source, settings, seed, trust)
+    batches = opened.read(n)
+    first = next(batches, None)
+    if first is None:
+        raise UnskewError(f"{opened.label} gave no examples; there is nothing to plan")
+    variables = balanced_variables(resolve(by, opened.domain, column_names(first)), jointly)
+    sample = pilot_of(variables, chain([first], batches))
+    targets = targets_by_name(variables, target, like)
+    return plan_of(sample, opened.label, targets, prices)
 
 
 def audit(

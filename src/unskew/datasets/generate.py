@@ -14,7 +14,7 @@ from unskew.core.repeatable import refuse_unrepeatable
 from unskew.datasets.finish import at_once, finish
 from unskew.datasets.inputs import contents_of, record_inputs
 from unskew.datasets.part import finished_part
-from unskew.datasets.pilots import freeze, frozen_rule
+from unskew.datasets.pilots import freeze, frozen_rule, warn
 from unskew.datasets.run import Advance, Engine, check_owner, run_part
 from unskew.datasets.shard import OpenRecipe, shard_batches
 from unskew.datasets.target import open_recipe
@@ -83,8 +83,7 @@ def _fitted(opened: OpenRecipe, folder: Place) -> Balance | None:
         if frozen_rule(folder, opened.recipe, opened.variables) is not None:
             return None
     balance = opened.balanced()
-    for message in balance.warnings:
-        warnings.warn(message, HealthWarning, stacklevel=3)
+    warn(balance.warnings)
     return balance
 
 

@@ -8,27 +8,30 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from unskew.balance.best.goal import Balance, Goal, balance
-from unskew.balance.best.rule import Rule, pilot_of
+from unskew.balance.best.rule import Pilot, Rule, pilot_of
+from unskew.balance.best.targets import Target
 from unskew.core.batch import Batch
-from unskew.core.errors import UnskewError
+from unskew.core.errors import HealthWarning, UnskewError, brief
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.source import Source
 from unskew.core.values.json_text import parse_json
 from unskew.core.variables.combine import joint
-from unskew.core.variables.variable import SalientVariable
+from unskew.core.variables.variable import SalientVariable, describe
 from unskew.datasets.part import NOTES
 from unskew.io.files import create_text
 from unskew.io.location import Place, inside
 
 RULE = f"{NOTES}/balance.json"  # in the folder of a dataset
 _ANEW = "choose a new folder"
+LIKE = 100_000  # examples of the data that others should be like
 FIRST = 4_096  # draws by which the size of a pilot is worked out
 LARGEST = 1 << 19  # draws
 LARGEST_OWN = 1 << 14  # draws of a user's own source, which may be slow
@@ -43,6 +46,46 @@ def goal_of(recipe: Recipe) -> Goal:
         for name, target in recipe.target.items()
     }
     return Goal(recipe.budget, recipe.closeness, targets)
+
+
+def targets_by_name(
+    variables: Sequence[SalientVariable], target: Any, like: Any
+) -> dict[str, Target]:
+    """Return the target of each variable that has one: of one for all, of one each, or of data."""
+    names = [variable.name for variable in variables]
+    if like is not None:
+        if target is not None:
+            raise UnskewError("there is a target and something to be like; give one of them")
+        return _shares_in(variables, like)
+    if target is None:
+        return {}
+    if isinstance(target, Mapping) and not set(target) <= set(names):
+        if len(names) > 1:
+            raise UnskewError(
+                f"target is {brief(target)}; give one for each variable, by name: {describe(names)}"
+            )
+        return {names[0]: target}
+    if isinstance(target, Mapping):
+        return dict(target)
+    return dict.fromkeys(names, target)
+
+
+def _shares_in(variables: Sequence[SalientVariable], like: Any) -> dict[str, Target]:
+    """Return the shares of the values in other data."""
+    batches = open_target(like).read(LIKE)
+    sample = pilot_of(variables, batches)
+    return {
+        variable.name: dict(zip(codebook.values, shares.tolist(), strict=True))
+        for variable, codebook, shares in zip(
+            variables, sample.codebooks, sample.shares(), strict=True
+        )
+    }
+
+
+def warn(messages: Sequence[str]) -> None:
+    """Show what stands in the way of the targets."""
+    for message in messages:
+        warnings.warn(message, HealthWarning, stacklevel=3)
 
 
 def balanced_variables(
@@ -65,15 +108,23 @@ def fitted(
     often dropped must be known to 5 %. Other values need not be known so well.
     """
     batches = list(_drawn(source, rng, draws or FIRST))
-    if draws:
-        return balance(pilot_of(variables, batches), goal)
-    first = pilot_of(variables, batches)
+    first = balance(_pilot(variables, batches, goal), goal)
     most = LARGEST_OWN if source.is_own else LARGEST
-    wanted = min(most, _wanted(balance(first, goal)))
-    if wanted <= FIRST:
-        return balance(first, goal)
+    wanted = min(most, _wanted(first))
+    if draws or wanted <= FIRST:
+        return first
     batches += _drawn(source, rng, wanted - FIRST)
-    return balance(pilot_of(variables, batches), goal)
+    return balance(_pilot(variables, batches, goal), goal)
+
+
+def _pilot(variables: Sequence[SalientVariable], batches: Sequence[Batch], goal: Goal) -> Pilot:
+    """Return the sample. It also knows the values that the targets name and no example has."""
+    sample = pilot_of(variables, batches)
+    for codebook in sample.codebooks:
+        target = goal.targets.get(codebook.variable.name)
+        if isinstance(target, Mapping):
+            codebook.learn(value for value, share in target.items() if share)
+    return sample
 
 
 def recipe_balance(recipe: Recipe, source: Source, variables: Sequence[SalientVariable]) -> Balance:

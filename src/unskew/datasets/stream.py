@@ -27,7 +27,7 @@ from unskew.core.repeatable import refuse_unrepeatable
 from unskew.core.rng import generator
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import describe
-from unskew.datasets.pilots import balanced_variables
+from unskew.datasets.pilots import balanced_variables, warn
 from unskew.datasets.shard import restricted
 from unskew.datasets.splits import not_wanted
 from unskew.datasets.target import open_recipe
@@ -244,8 +244,7 @@ def pilot_of(recipe: Recipe, draws: int | None = None) -> dict[str, Any]:
 def _rule(recipe: Recipe) -> Rule:
     """Fit the rule of a recipe with a goal, and say what stands in its way."""
     balance = open_recipe(recipe).balanced()
-    for message in balance.warnings:
-        warnings.warn(message, HealthWarning, stacklevel=2)
+    warn(balance.warnings)
     return balance.rule
 
 

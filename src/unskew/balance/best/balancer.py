@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,10 @@ class Balancer:
                 self._rule.variables, self._drawn, self._kept, strict=True
             )
         }
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides which draws are kept."""
+        return {"rule": self._rule.to_dict()}
 
     @property
     def draws_to_look(self) -> int:
