@@ -10,7 +10,10 @@ from typing import Any
 
 from bench.results import options, save
 
-BENCHES = ("calculator", "homogenize", "karel", "karel_sources", "datasets", "tables")
+BENCHES = (
+    *("calculator", "homogenize", "karel", "karel_sources", "datasets"),
+    *("tables", "resampling"),
+)
 
 
 def main() -> None:

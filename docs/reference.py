@@ -26,7 +26,6 @@ ROOMS = ("core", "balance", "io", "audits", "datasets")  # whose modules the des
 BESIDE = {
     "unskew.core.domain": ("Range", "Choice", "Formats", "Views", "Catalog"),
     "unskew.core.source": ("plain_source",),
-    "unskew.datasets.resample": ("Resampled",),
     "unskew.datasets.stream": ("Stream",),
     "unskew.domains.karel": (
         *("parse", "to_readable", "to_tokens", "from_picture", "to_picture"),

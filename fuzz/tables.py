@@ -79,7 +79,7 @@ def _resample(path: Path, made: Path) -> None:
     by = "level" if "level" in columns else columns[-1] if columns else "level"
     if opened.domain is not None and opened.domain.variables:
         by = next(iter(opened.domain.variables))
-    resample(path, made / "resampled.jsonl", by, replacement=True)
+    resample(path, by, path=made / "resampled.jsonl", replacement=True)
 
 
 def _to_jsonl(path: Path, made: Path) -> None:

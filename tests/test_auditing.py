@@ -693,7 +693,7 @@ def test_nothing_to_audit(written: Path) -> None:
     (written / "zero.parquet").write_bytes(b"")
     refused("zero.parquet cannot be read as Parquet", "zero.parquet")
     (written / "folder").mkdir()
-    refused("folder holds no .parquet or .jsonl file", "folder")
+    refused("folder holds no data file", "folder")
 
 
 def test_a_parquet_file_with_a_name_that_is_no_text(written: Path) -> None:
@@ -737,7 +737,7 @@ def test_text_in_a_parquet_file_that_is_not_utf8(written: Path) -> None:
     [
         (b'{"a": 1}\n{"a": 2', "x.jsonl line 2 is no JSON .* truncated"),
         (b'{"a": 1}\n\n\nnull null\n', "x.jsonl line 4 is no JSON"),
-        (b'{"a": "\xff"}\n', "x.jsonl is no UTF-8 text"),
+        (b'{"a": "\xff"}\n', "x.jsonl line 1 is no UTF-8 text"),
         (b'{"a": 1}\n5\n', r"x\.jsonl|'a'"),
         (b'{"a": 1}\n"a text"\n', r"x\.jsonl|'a'"),
         (b"[" * 100_000, "x.jsonl line 1"),
@@ -788,8 +788,8 @@ def test_columns_of_arrays() -> None:
 def test_what_cannot_be_read_at_all(written: Path) -> None:
     refused("5 cannot be read; pass examples", 5)
     refused("None cannot be read", None)
-    (written / "x.csv").write_text("a,b\n1,2\n")
-    refused("x.csv holds no .parquet or .jsonl file", "x.csv")
+    (written / "x.xml").write_text("a,b\n1,2\n")
+    refused("x.xml is of no kind that can be read; point at .parquet", "x.xml")
     refused("examples has no column to measure; name what to measure", [{}, {}])
     (written / "x.jsonl").write_text("{}\n")
     refused("takes no settings", "x.jsonl", settings={"p": 1})

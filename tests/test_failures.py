@@ -92,7 +92,7 @@ USES = {
     "audit of columns": unskew.audit,
     "convert to Parquet": lambda rows: convert(rows, "made.parquet"),
     "convert to JSONL": lambda rows: convert(rows, "made.jsonl"),
-    "resample": lambda rows: unskew.resample(rows, "made.parquet", by=nothing),
+    "resample": lambda rows: unskew.resample(rows, by=nothing, path="made.parquet"),
 }
 
 
@@ -648,52 +648,22 @@ def test_epsilon_without_a_variable_is_refused(run):
     assert run("generate", "r.json", "-o", "e")[0] == 0
 
 
-class DataFrame:
-    """Stands for that of pandas, which need not be installed."""
-
-    def __iter__(self):
-        return iter(["a", "b"])
-
-
-DataFrame.__module__ = "pandas.core.frame"
-
-
-def tables() -> dict[str, tuple[object, str]]:
-    import datasets
-    import polars as pl
-    import torch
-
-    frame, table = pl.DataFrame({"a": [1, 2]}), pa.table({"a": [1, 2]})
-    rows = datasets.Dataset.from_dict({"a": [1, 2]})
-    return {
-        "pandas": (
-            DataFrame(),
-            "a pandas DataFrame cannot be read yet; pass df.to_dict('records')",
-        ),
-        "polars": (frame, "a polars DataFrame cannot be read yet; pass df.to_dicts(), or write"),
-        "lazy polars": (frame.lazy(), "a polars LazyFrame cannot be read yet"),
-        "arrow": (table, "a pyarrow Table cannot be read yet; pass table.to_pylist(), or write"),
-        "arrow batch": (table.to_batches()[0], "a pyarrow RecordBatch cannot be read yet"),
-        "splits": (datasets.DatasetDict({"train": rows}), "one of its splits: data['train']"),
-        "numpy": (np.ones((3, 2)), "a numpy ndarray cannot be read yet; it has 2 dimensions"),
-        "scalar": (np.array(3), "it has 0 dimensions"),
-        "torch": (torch.ones(3, 2), "a torch Tensor cannot be read yet; it has 2 dimensions"),
-        "torch data": (torch.utils.data.TensorDataset(torch.ones(3)), "[data[i] for i in range"),
-        "columns": ({"a": [1, 2], "b": [3, 4]}, "a dict object cannot be read yet; pass a list"),
-        "set": ({1, 2}, "a set has no order that stays"),
-        "bytes": (b"abc", "a bytes object cannot be read yet; pass a list of examples"),
-        "number": (5, "5 cannot be read; pass examples"),
-        "text": ("1 2 3", "unknown source, recipe or file '1 2 3'"),
-    }
+NO_EXAMPLES = {
+    "scalar": (np.array(3), "has no dimensions; pass a list of examples"),
+    "set": ({1, 2}, "a set has no order that stays"),
+    "bytes": (b"abc", "a bytes object cannot be read; pass a list of examples"),
+    "number": (5, "5 cannot be read; pass examples"),
+    "text": ("1 2 3", "unknown source, recipe or file '1 2 3'"),
+}
 
 
-@pytest.mark.parametrize("kind", tables())
+@pytest.mark.parametrize("kind", NO_EXAMPLES)
 def test_what_is_no_list_of_examples_is_refused_by_name(kind):
-    target, expected = tables()[kind]
+    target, expected = NO_EXAMPLES[kind]
     one_line(lambda: unskew.audit(target, by=nothing), expected)
     one_line(lambda: convert(target, "made.jsonl"), expected)
     if kind != "text":
-        one_line(lambda: unskew.resample(target, "made.jsonl", by=nothing), expected)
+        one_line(lambda: unskew.resample(target, by=nothing, path="made.jsonl"), expected)
         one_line(lambda: unskew.homogenize(target, by=nothing), "cannot be called")
 
 

@@ -17,6 +17,7 @@ SOURCE = Path(unskew.__file__).parent
 PUBLIC = {
     "Audit",
     "Batch",
+    "BatchSampler",
     "Comparison",
     "Dataset",
     "Domain",
@@ -24,12 +25,15 @@ PUBLIC = {
     "HealthWarning",
     "Homogenized",
     "Recipe",
+    "Resampled",
     "SalientVariable",
+    "Sampler",
     "Source",
     "Tally",
     "UnskewError",
     "VariableAudit",
     "Verified",
+    "Weights",
     "audit",
     "bins",
     "clip",
@@ -45,6 +49,7 @@ PUBLIC = {
     "samples_needed",
     "stream",
     "verify",
+    "weights",
 }
 
 

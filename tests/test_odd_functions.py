@@ -109,7 +109,7 @@ def test_a_set_is_refused_wherever_it_is(example, tmp_path):
     said = "holds a set, whose order changes from run to run; give a sorted list or tuple"
     rows = [{"a": 1}, example]
     refused(lambda: unskew.audit(rows, by=nothing), "row 2: ", said)
-    refused(lambda: unskew.resample(rows, tmp_path / "a.jsonl", by=nothing), "row 2: ", said)
+    refused(lambda: unskew.resample(rows, by=nothing, path=tmp_path / "a.jsonl"), "row 2: ", said)
     refused(lambda: unskew.audit(lambda rng: example, by=nothing), "sampler '<lambda>': ", said)
     refused(lambda: unskew.audit([1], by=lambda e: frozenset([1])), "variable '<lambda>'", said)
 
@@ -170,7 +170,7 @@ def test_a_value_that_cannot_be_counted_is_refused(kind, tmp_path):
     refused(lambda: unskew.audit(rows, by=variable), *expected)
     reason = said.partition("(")[2] or said  # where each is drawn alone, nothing is compared first
     refused(lambda: list(islice(unskew.homogenize(lambda rng: rows[1], by=variable), 2)), reason)
-    refused(lambda: unskew.resample(rows, tmp_path / "a.jsonl", by=variable), *expected)
+    refused(lambda: unskew.resample(rows, by=variable, path=tmp_path / "a.jsonl"), *expected)
 
     def objects(batch):
         values = np.empty(len(batch), dtype=object)

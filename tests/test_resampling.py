@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unskew
+from tests.naive import choosing as naive
 from tests.statistics import fits
 from unskew.balance import theory
 from unskew.balance.allotment import (
@@ -141,6 +142,15 @@ def test_each_row_of_a_value_is_as_likely():
     assert fits(in_turn, np.full(40, 1 / 40)) < ALARM  # planted: the last ten never
 
 
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=80), st.integers(0, 99), st.data())
+def test_the_rows_are_those_that_sorting_all_of_them_gives(codes, seed, data):
+    codes = np.array(codes)
+    counts = np.bincount(codes, minlength=5)
+    allotted = np.array([data.draw(st.integers(0, 3 * count)) for count in counts.tolist()])
+    times = choose(codes, allotted, generator(seed, "x"))
+    assert times.tolist() == naive.choose(codes.tolist(), allotted.tolist(), seed)
+
+
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=80), st.integers(0, 300))
 def test_repeats_are_spread_evenly(codes, each):
     codes = np.array(codes)
@@ -170,7 +180,7 @@ def test_any_file_becomes_more_even_and_no_row_comes_twice(form, out):
             second = data.with_name("train-00001-of-00002.parquet")
             pq.write_table(pa.Table.from_pylist(rows[half:]), second)
             data = Path("hub")
-    made = unskew.resample(str(data), out, "answer")
+    made = unskew.resample(str(data), "answer", path=out)
     written = read(out)
     counts = Counter(row["answer"] for row in rows)
     shares = target_shares(np.array([counts[a] for a in range(1, 7)]), 0.025)
@@ -188,7 +198,7 @@ def test_any_file_becomes_more_even_and_no_row_comes_twice(form, out):
 def test_the_same_seed_gives_the_same_bytes_and_another_other_rows():
     data = write_jsonl(skewed())
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        unskew.resample(data, f"{name}.parquet", "answer", 300, seed=seed)
+        unskew.resample(data, "answer", 300, path=f"{name}.parquet", seed=seed)
     first, again, other = (Path(f"{name}.parquet").read_bytes() for name in "abc")
     assert first == again
     assert first != other
@@ -233,19 +243,19 @@ def test_functions_and_several_variables_and_domains(run, monkeypatch):
 
 
 def test_examples_in_memory_and_functions_of_them():
-    made = unskew.resample(list("aaaaaaab"), "y.jsonl", lambda x: x, epsilon=0)
+    made = unskew.resample(list("aaaaaaab"), lambda x: x, path="y.jsonl", epsilon=0)
     assert (made.rows, read("y.jsonl")) == (2, ["a", "b"])
 
 
 def test_declared_values_that_are_not_there_are_left_out():
     variable = unskew.over(lambda row: row["answer"], [0, *range(1, 7)])
-    made = unskew.resample(skewed(), "y.jsonl", {"answer": variable}, epsilon=0)
+    made = unskew.resample(skewed(), {"answer": variable}, epsilon=0)
     assert set(made.tally.kept_values["answer"]) == set(range(1, 7))
 
 
 def test_missing_values_are_a_value():
     rows = [{"a": 1}] * 50 + [{"a": None}] * 10 + [{"b": 1}] * 5
-    made = unskew.resample(rows, "y.jsonl", "a", epsilon=0)
+    made = unskew.resample(rows, "a", epsilon=0)
     assert made.tally.kept_values["a"] == {1: 15, None: 15}
 
 
@@ -267,10 +277,10 @@ def test_too_few_are_named_with_what_to_do(run):
     assert run(*args, "--replacement")[0] == 0
     many = unskew.resample
     with pytest.raises(UnskewError, match=r"has 1000 examples, 98 of them at epsilon 0\.025"):
-        many("x.jsonl", "y.jsonl", "a", 1001)
+        many("x.jsonl", "a", 1001)
     write_jsonl([{"a": a} for a in range(20) for _ in range(1 + a)])
     with pytest.raises(UnskewError, match=r"a = 0 \(1 of 10\), .* \(4 more values\); ask"):
-        many("x.jsonl", "y.jsonl", "a", 200, epsilon=0)
+        many("x.jsonl", "a", 200, epsilon=0)
 
 
 @pytest.mark.parametrize(
@@ -289,15 +299,16 @@ def test_too_few_are_named_with_what_to_do(run):
 def test_what_cannot_be_done_is_one_line(args, message):
     write_jsonl([{"a": 1}, {"a": 2}])
     Path("empty.jsonl").write_text("")
+    data, path, *chosen = args
     with pytest.raises(UnskewError, match=message) as raised:
-        unskew.resample(*args)
+        unskew.resample(data, *chosen, path=path)
     assert "\n" not in str(raised.value)
     assert sorted(p.name for p in Path().iterdir()) == ["empty.jsonl", "x.jsonl"]
 
 
 def test_epsilon_below_zero_is_refused():
     with pytest.raises(UnskewError, match="epsilon is -1; allowed is at least 0"):
-        unskew.resample([1, 2], "y.jsonl", lambda x: x, epsilon=-1)
+        unskew.resample([1, 2], lambda x: x, epsilon=-1)
 
 
 @pytest.mark.parametrize("change", [lambda rows: rows.pop(), lambda rows: rows.insert(0, "new")])
@@ -312,21 +323,21 @@ def test_data_that_changes_while_it_is_read_is_noticed(change):
             return found
 
     with pytest.raises(UnskewError, match="changed while it was read; run the command again"):
-        unskew.resample(Changing(rows), "y.jsonl", lambda x: x)
+        unskew.resample(Changing(rows), lambda x: x, path="y.jsonl")
     assert Path("y.jsonl").read_text() == "old"
     assert [p.name for p in Path().iterdir()] == ["y.jsonl"]
 
 
 def test_the_data_is_never_held_at_once():
     """Arrow counts the bytes that its pool lends: here less than half of the table's."""
-    rows = 1_000_000
+    rows = 2_000_000
     table = pa.table({"a": np.arange(rows) % 3, "text": ["x" * 40] * rows})
     pq.write_table(table, "x.parquet", row_group_size=20_000)
     before = pa.default_memory_pool()
     counting = pa.proxy_memory_pool(before)
     pa.set_memory_pool(counting)
     try:
-        made = unskew.resample("x.parquet", "y.parquet", "a")
+        made = unskew.resample("x.parquet", "a", path="y.parquet")
     finally:
         pa.set_memory_pool(before)
     assert made.rows == made.possible
@@ -343,11 +354,11 @@ def test_what_is_read_is_not_written_over(tmp_path, monkeypatch, output):
     before = rows.read_bytes()
     for target in (str(rows), rows, "link.jsonl"):
         with pytest.raises(UnskewError, match="is what is read; name another file"):
-            unskew.resample(target, output, "a")
+            unskew.resample(target, "a", path=output)
         with pytest.raises(UnskewError, match="is what is read; name another file"):
             convert(target, output)
     with pytest.raises(UnskewError, match="would lie in data, which is read"):
-        unskew.resample("data", "data/even.jsonl", "a")
+        unskew.resample("data", "a", path="data/even.jsonl")
     with pytest.raises(UnskewError, match="would lie in data, which is read"):
         convert("data", "data/deep/even.jsonl")
     assert rows.read_bytes() == before

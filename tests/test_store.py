@@ -306,7 +306,7 @@ def test_files_that_are_no_dataset_are_read_too(s3, prefix):
     assert audit(f"{prefix}/a.jsonl", by="x").n == 100
     assert audit(prefix, by="x").n == 200
     put(s3, f"{prefix}-else/c.txt", b"")
-    with pytest.raises(UnskewError, match=r"no .parquet or .jsonl file"):
+    with pytest.raises(UnskewError, match=r"holds no data file \(only \.txt\); point at \.parquet"):
         audit(f"{prefix}-else")
     with pytest.raises(UnskewError, match="does not exist; check the path"):
         audit(f"{prefix}/nothing")

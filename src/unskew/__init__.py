@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from unskew.audits.audit import (
         Comparison as Comparison,
     )
+    from unskew.audits.plan import Plan as Plan
     from unskew.audits.records import VariableAudit as VariableAudit
     from unskew.balance.kept import Health as Health
     from unskew.balance.theory import (
@@ -42,12 +43,18 @@ if TYPE_CHECKING:
     from unskew.core.variables.combine import over as over
     from unskew.core.variables.combine import round_to as round_to
     from unskew.core.variables.variable import SalientVariable as SalientVariable
-    from unskew.datasets.api import Homogenized as Homogenized
     from unskew.datasets.api import audit as audit
-    from unskew.datasets.api import homogenize as homogenize
     from unskew.datasets.generate import generate as generate
+    from unskew.datasets.homogenize import Homogenized as Homogenized
+    from unskew.datasets.homogenize import homogenize as homogenize
+    from unskew.datasets.homogenize import plan as plan
     from unskew.datasets.manifest import Verified as Verified
-    from unskew.datasets.resample import resample as resample
+    from unskew.datasets.resampling.batch_sampler import BatchSampler as BatchSampler
+    from unskew.datasets.resampling.resample import Resampled as Resampled
+    from unskew.datasets.resampling.resample import resample as resample
+    from unskew.datasets.resampling.sampler import Sampler as Sampler
+    from unskew.datasets.resampling.weights import Weights as Weights
+    from unskew.datasets.resampling.weights import weights as weights
     from unskew.datasets.stream import stream as stream
     from unskew.datasets.verify import verify as verify
     from unskew.io.dataset import Dataset as Dataset
@@ -59,34 +66,41 @@ __version__ = "0.1.0"
 _HOME = {
     "Audit": "audits.audit",
     "Batch": "core.batch",
+    "BatchSampler": "datasets.resampling.batch_sampler",
     "Comparison": "audits.audit",
     "Dataset": "io.dataset",
     "Domain": "core.domain",
     "Health": "balance.kept",
     "HealthWarning": "core.errors",
-    "Homogenized": "datasets.api",
+    "Homogenized": "datasets.homogenize",
     "Recipe": "core.recipe",
+    "Resampled": "datasets.resampling.resample",
     "SalientVariable": "core.variables.variable",
+    "Sampler": "datasets.resampling.sampler",
     "Source": "core.source",
     "Tally": "core.tally",
     "UnskewError": "core.errors",
     "VariableAudit": "audits.records",
     "Verified": "datasets.manifest",
+    "Weights": "datasets.resampling.weights",
     "audit": "datasets.api",
     "bins": "core.variables.combine",
     "clip": "core.variables.combine",
     "cost_bound": "balance.theory",
     "expected_cost": "balance.theory",
     "generate": "datasets.generate",
-    "homogenize": "datasets.api",
+    "homogenize": "datasets.homogenize",
     "homogenized": "balance.theory",
+    "plan": "datasets.homogenize",
+    "Plan": "audits.plan",
     "over": "core.variables.combine",
-    "resample": "datasets.resample",
+    "resample": "datasets.resampling.resample",
     "round_to": "core.variables.combine",
     "sampler": "core.source",
     "samples_needed": "balance.theory",
     "stream": "datasets.stream",
     "verify": "datasets.verify",
+    "weights": "datasets.resampling.weights",
 }
 
 __all__ = list(_HOME)

@@ -9,6 +9,7 @@ possible if for each x at least n·r(x) examples have x. The largest such n is
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from unskew.balance.theory import acceptance
 
 LARGEST_EPSILON = 1.0  # a larger one hardly changes the distribution of a variable
+_SMALL = 1 << 16  # codes of 16 bits
 _ROUNDING = 1e-6  # floating point may lack this much of a whole example
 
 
@@ -32,6 +34,11 @@ def most_possible(counts: NDArray[np.int64], epsilon: float) -> int:
     p = counts / counts.sum()
     kept = int(counts.sum()) * float(p @ acceptance(p, epsilon))
     return max(1, math.floor(kept + _ROUNDING))
+
+
+def most_of_weights(weights: NDArray[np.float64]) -> int:
+    """Return how many rows of these weights can be taken without repeats."""
+    return max(1, math.floor(float(weights.sum() / weights.max()) + _ROUNDING))
 
 
 def epsilon_for(counts: NDArray[np.int64], n: int) -> float | None:
@@ -82,10 +89,22 @@ def choose(
     If a value needs more rows than it has, some rows are taken once more often than the others.
     """
     counts = np.bincount(codes, minlength=len(allotted))
-    order = np.lexsort((rng.random(len(codes)), codes))
-    starts = np.cumsum(counts) - counts
-    rank = np.empty(len(codes), dtype=np.int64)
-    rank[order] = np.arange(len(codes)) - starts[codes[order]]
     rows = np.maximum(counts, 1)
-    times: NDArray[np.int64] = (allotted // rows)[codes] + (rank < (allotted % rows)[codes])
+    times: NDArray[np.int64] = (allotted // rows)[codes]
+    chances = rng.random(len(codes))
+    more = allotted % rows  # rows of each value that are taken once more
+    for code, members in enumerate(_members(codes, counts)):
+        if more[code]:
+            lowest = np.argpartition(chances[members], more[code])[: more[code]]
+            times[members[lowest]] += 1
     return times
+
+
+def _members(codes: NDArray[np.integer], counts: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Yield the rows of each value, in order."""
+    small = codes.astype(np.uint16) if len(counts) <= _SMALL else codes
+    order = np.argsort(small, kind="stable")  # a radix sort, where the codes have 16 bits
+    end = 0
+    for count in counts.tolist():
+        yield order[end : end + count]
+        end += count

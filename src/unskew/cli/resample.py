@@ -46,14 +46,14 @@ def resample(
     as_json: Json = False,
 ) -> None:
     """Choose examples from existing data so that a variable gets closer to uniform."""
-    from unskew.datasets.resample import resample as run
+    from unskew.datasets.resampling.resample import resample as run
 
     with progress(f"resampling {target}, which is read twice", None) as advance:
         result = run(
             target,
-            output,
             homogenize,
             n,
+            path=output,
             epsilon=epsilon,
             seed=seed,
             replacement=replacement,

@@ -16,13 +16,15 @@ from unskew.core.recipe import Trust
 from unskew.datasets.target import Target, open_target
 from unskew.io.dataset import Dataset
 from unskew.io.files import check_writable, write_by
+from unskew.io.layout import data_files, is_pattern
 from unskew.io.object_store import is_address
-from unskew.io.reading import FILES, alike
+from unskew.io.reading import alike
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
+FILES = (".parquet", ".jsonl")  # that are written
 _DAYS = (-12_687_428, 11_248_738)  # since 1970 of the years -32767 to 32767, which Arrow prints
 _UNITS = {"day": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
@@ -69,8 +71,12 @@ def check_suffix(path: Path) -> None:
 def check_apart(target: Any, path: Path) -> None:
     """Refuse to write over what is read, or among it."""
     place = target.folder if isinstance(target, Dataset) else target
-    if not isinstance(place, (str, Path)) or is_address(place) or not Path(place).exists():
-        return  # no file of this machine
+    if not isinstance(place, (str, Path)) or is_address(place):
+        return
+    if not Path(place).exists():  # a name that is no file of this machine, or a pattern
+        for file in data_files(Path(place)) if is_pattern(Path(place)) else ():
+            check_apart(file.path, path)
+        return
     read, written = Path(place).resolve(), path.resolve()
     if read == written or (written.exists() and written.samefile(read)):
         raise UnskewError(f"{path} is what is read; name another file to write")

@@ -31,7 +31,6 @@ from unskew.io.location import Place, inside
 
 RULE = f"{NOTES}/balance.json"  # in the folder of a dataset
 _ANEW = "choose a new folder"
-LIKE = 100_000  # examples of the data that others should be like
 FIRST = 4_096  # draws by which the size of a pilot is worked out
 LARGEST = 1 << 19  # draws
 LARGEST_OWN = 1 << 14  # draws of a user's own source, which may be slow
@@ -48,15 +47,9 @@ def goal_of(recipe: Recipe) -> Goal:
     return Goal(recipe.budget, recipe.closeness, targets)
 
 
-def targets_by_name(
-    variables: Sequence[SalientVariable], target: Any, like: Any
-) -> dict[str, Target]:
-    """Return the target of each variable that has one: of one for all, of one each, or of data."""
+def targets_by_name(variables: Sequence[SalientVariable], target: Any) -> dict[str, Target]:
+    """Return the target of each variable that has one: a target for all, or one for each."""
     names = [variable.name for variable in variables]
-    if like is not None:
-        if target is not None:
-            raise UnskewError("there is a target and something to be like; give one of them")
-        return _shares_in(variables, like)
     if target is None:
         return {}
     if isinstance(target, Mapping) and not set(target) <= set(names):
@@ -68,18 +61,6 @@ def targets_by_name(
     if isinstance(target, Mapping):
         return dict(target)
     return dict.fromkeys(names, target)
-
-
-def _shares_in(variables: Sequence[SalientVariable], like: Any) -> dict[str, Target]:
-    """Return the shares of the values in other data."""
-    batches = open_target(like).read(LIKE)
-    sample = pilot_of(variables, batches)
-    return {
-        variable.name: dict(zip(codebook.values, shares.tolist(), strict=True))
-        for variable, codebook, shares in zip(
-            variables, sample.codebooks, sample.shares(), strict=True
-        )
-    }
 
 
 def warn(messages: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 """What a name or an object means: one ``Target`` for everything that can be read as examples.
 
-A target is a source, a recipe, a table, a dataset, a file, a folder of files, or Python objects.
+A target is a source, a recipe, a table, a dataset, files, or live objects of any library.
 Every command and every function that reads examples opens a target.
 """
 
@@ -13,26 +13,21 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from unskew.balance.kept import ENDLESS
-from unskew.core.batch import EXAMPLE, Batch, concatenate
+from unskew.core.batch import EXAMPLE, Batch
 from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError, unknown
 from unskew.core.recipe import Recipe, Trust
 from unskew.core.repeatable import warn_of_unrepeatable
 from unskew.core.rng import generator
-from unskew.core.rowhash import content_hashes
 from unskew.core.source import Source, own_source
-from unskew.datasets.shard import OpenRecipe, shard_batches
-from unskew.datasets.splits import SeenKeys
 from unskew.domains import domain_names
 from unskew.io.dataset import RECIPE, Dataset, read_parquet
-from unskew.io.iterables import check_iterable, chunked
+from unskew.io.layout import DataFile, data_files, is_pattern, kind_of
 from unskew.io.location import (
     ObjectPath,
     Place,
-    files_below,
     known_sha256,
     place,
     plain_errors,
@@ -52,9 +47,15 @@ from unskew.io.lookup import (
     recipe_variables,
 )
 from unskew.io.object_store import is_address
-from unskew.io.reading import FILES, TEXT, domain_of_file, read_file, read_text
+from unskew.io.objects.readable import Read, readable_object
+from unskew.io.readers.json_file import is_recipe
+from unskew.io.reading import TEXT, domain_of_file, read_file, read_files, read_text
+from unskew.io.tables import ENDLESS, Columns, first_rows, joined_rows
 
-JSON = ".json"  # the file of a recipe
+if TYPE_CHECKING:
+    from unskew.datasets.shard import OpenRecipe
+
+JSON = ".json"  # the file of a recipe, or data
 
 
 @dataclass(frozen=True)
@@ -70,13 +71,14 @@ class Target:
     """Something to read as batches, and the domain whose variables apply.
 
     ``read(n)`` yields the first ``n`` examples; if ``n`` is None, all of them. A source never
-    ends. ``content()`` is a checksum of what will be read. ``where(row)`` says in which row of
-    which file an example stands. ``sections`` is empty if only reading tells how many examples
-    there are.
+    ends. ``read(n, columns)`` need give only these columns. ``repeatable`` says whether it can be
+    read more than once. ``content()`` is a checksum of what will be read. ``where(row)`` says in
+    which row of which file an example stands. ``sections`` is empty if only reading tells how
+    many examples there are.
     """
 
     label: str
-    read: Callable[[int | None], Iterator[Batch]]
+    read: Read
     domain: Domain | None = None
     source: Source | None = None
     recipe: Recipe | None = None  # that makes the examples, or that made the dataset
@@ -85,6 +87,7 @@ class Target:
     dropped: Counter[str] = field(default_factory=Counter)  # what a source threw away, by reason
     content: Callable[[], str] = lambda: ""
     where: Callable[[int], str] = lambda row: f"row {row + 1}"
+    repeatable: bool = True
 
     @property
     def endless(self) -> bool:
@@ -115,7 +118,7 @@ class Target:
             elif end <= start:
                 skip -= section.rows
         read = chain.from_iterable(s.read() for s in sections) if sections else self.read(stop)
-        wanted = _slice(read, skip, stop - start)
+        wanted = joined_rows(read, skip, stop - start)
         return Batch.from_arrow(wanted.to_arrow()) if wanted.is_plain else wanted
 
 
@@ -144,12 +147,18 @@ def open_target(
         return _open_name(target, settings, seed, trust)
     if callable(target) or isinstance(target, Source):
         return _open_source(own_source(target), seed)
-    check_iterable(target)
-    return Target("examples", lambda n: _first(chunked(target), n))
+    readable = readable_object(target)
+    return Target(
+        "examples",
+        lambda n, columns=None: first_rows(readable.read(n, columns), n),
+        repeatable=readable.repeatable,
+    )
 
 
 def open_recipe(recipe: Recipe) -> OpenRecipe:
     """Find everything that a recipe names; refuse what it does not trust."""
+    from unskew.datasets.shard import OpenRecipe
+
     refused = untrusted_inputs(recipe)
     if refused:
         raise UnskewError(f"the data names {', '.join(refused)}, which is not opened; {IF_TRUSTED}")
@@ -198,13 +207,13 @@ def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int, trust: 
         return _open_built_in(name, settings or {}, seed)
     path = place(name)
     with plain_errors(path, reading=True):
-        exists = path.exists()
+        exists = path.exists() or is_pattern(path)
     is_source = ":" in name or name.partition("/")[0] in domain_names()
     if not exists and is_source and not is_address(name):
         return _open_source(find_source(name, settings), seed)
     _refuse_settings(name, settings or {})
     short = isinstance(path, Path) and len(path.parts) <= 2
-    if not exists and short and path.suffix not in (*FILES, TEXT, JSON):
+    if not exists and short and not (kind_of(path) or path.suffix == TEXT):
         step = "check the path; unskew list names the sources"
         raise unknown("source, recipe or file", name, built_in_names(), step)
     return _open_path(path, trust)
@@ -219,12 +228,18 @@ def _open_built_in(name: str, settings: Mapping[str, Any], seed: int) -> Target:
         return _open_source(find_source(name, settings), seed)
     _refuse_settings(name, settings)
     rows = table()
+
+    def content() -> str:
+        from unskew.core.rowhash import content_hashes
+
+        return hashlib.sha256(content_hashes(rows).tobytes()).hexdigest()[:16]
+
     return Target(
         name,
-        lambda n: _first(iter([rows]), n),
+        lambda n, _=None: first_rows(iter([rows]), n),
         built_in_domain(name),
         sections=(Section(len(rows), lambda: iter([rows])),),
-        content=lambda: hashlib.sha256(content_hashes(rows).tobytes()).hexdigest()[:16],
+        content=content,
         where=lambda row: f"{name} row {row + 1}",
     )
 
@@ -237,7 +252,7 @@ def _refuse_settings(name: str, settings: Mapping[str, Any]) -> None:
 def _open_source(source: Source, seed: int) -> Target:
     dropped: Counter[str] = Counter()
 
-    def read(n: int | None) -> Iterator[Batch]:
+    def read(n: int | None, _: Columns = None, /) -> Iterator[Batch]:
         if source.is_own:
             warn_of_unrepeatable(source)
         rng = generator(seed, source.name, "audit")
@@ -260,12 +275,16 @@ def _open_recipe(label: str, recipe: Recipe) -> Target:
     dropped: Counter[str] = Counter()
 
     def section(index: int) -> Iterator[Batch]:
+        from unskew.datasets.shard import shard_batches
+
         before, batches = dropped.copy(), shard_batches(open_recipe(recipe), index)
         for batch in batches.take(recipe.shard_rows(index)):
             dropped.update(before + batches.tally.dropped - dropped)
             yield batch
 
     def read() -> Iterator[Batch]:
+        from unskew.datasets.splits import SeenKeys
+
         seen = SeenKeys(recipe_key(recipe))
         for index in range(recipe.shards):
             for batch in section(index):
@@ -278,7 +297,7 @@ def _open_recipe(label: str, recipe: Recipe) -> Target:
     ]
     return Target(
         label,
-        lambda n: _first((batch for batch in read() if len(batch)), n),
+        lambda n, _=None: first_rows((batch for batch in read() if len(batch)), n),
         recipe_domain(recipe),
         recipe=recipe,
         sections=tuple(sections),
@@ -295,7 +314,7 @@ def _open_dataset(dataset: Dataset) -> Target:
 
     return Target(
         str(dataset.folder),
-        lambda n: _first(dataset.batches(), n),
+        lambda n, columns=None: first_rows(dataset.batches(columns), n),
         recipe_domain(dataset.recipe),
         recipe=dataset.recipe,
         dataset=dataset,
@@ -310,32 +329,37 @@ def _open_dataset(dataset: Dataset) -> Target:
 
 def _open_path(path: Place, trust: Trust) -> Target:
     with plain_errors(path, reading=True):
-        if not path.exists():
+        if not (path.exists() or is_pattern(path)):
             raise UnskewError(f"{path} does not exist; check the path")
         if path.is_dir() and (path / RECIPE).is_file():
             return _open_dataset(Dataset.open(path, trust))
         if path.is_file() and path.suffix == TEXT:
             return _open_text(path)
-        if path.is_file() and path.suffix == JSON:
-            return _open_recipe(str(path), Recipe.read(path, trust))
-        files = [path] if path.is_file() else files_below(path)
-    readable = [file for file in files if file.suffix in FILES]
-    if not readable:
-        raise UnskewError(f"{path} holds no {' or '.join(FILES)} file; point at one")
-    domain = domain_of_file(readable[0])
+    if path.is_file() and path.suffix == JSON and is_recipe(path):
+        return _open_recipe(str(path), Recipe.read(path, trust))
+    return _open_files(path, data_files(path))
 
-    def read(n: int | None) -> Iterator[Batch]:
-        return _first((batch for file in readable for batch in read_file(file, domain, n)), n)
+
+def _open_files(path: Place, files: Sequence[DataFile]) -> Target:
+    """Open files of data. The first of them tells if they are examples of a domain."""
+    domain = domain_of_file(files[0].path)
 
     def sizes() -> Iterator[tuple[Place, int]]:
-        for file in readable:
-            yield file, sum(len(batch) for batch in read_file(file, None, None))
+        for file in files:
+            yield file.path, sum(len(batch) for batch in read_file(file.path, None, None))
 
     def content() -> str:
         with plain_errors(path, reading=True):
-            return _digest(f"{file.name} {known_sha256(file, stamp(file))}" for file in readable)
+            paths = [file.path for file in files]
+            return _digest(f"{place.name} {known_sha256(place, stamp(place))}" for place in paths)
 
-    return Target(str(path), read, domain, content=content, where=lambda row: _where(row, sizes()))
+    return Target(
+        str(path),
+        lambda n, columns=None: first_rows(read_files(files, domain, n, columns), n),
+        domain,
+        content=content,
+        where=lambda row: _where(row, sizes()),
+    )
 
 
 def _open_text(path: Place) -> Target:
@@ -343,7 +367,7 @@ def _open_text(path: Place) -> Target:
     text, batch, domain = read_text(path)
     return Target(
         str(path),
-        lambda n: _first(iter([batch]), n),
+        lambda n, _=None: first_rows(iter([batch]), n),
         domain,
         content=lambda: _digest([text]),
         where=lambda row: f"{path} row {row + 1}",
@@ -362,30 +386,6 @@ def _where(row: int, sizes: Iterable[tuple[Place, int]]) -> str:
             return f"{file} row {left + 1}"
         left -= rows
     raise UnskewError(f"there is no row {row + 1}; the files have changed, run it again")
-
-
-def _first(batches: Iterator[Batch], n: int | None) -> Iterator[Batch]:
-    left = ENDLESS if n is None else n
-    for batch in batches:
-        yield batch.head(left) if len(batch) > left else batch
-        left -= len(batch)
-        if left <= 0:
-            return
-
-
-def _slice(batches: Iterator[Batch], skip: int, n: int) -> Batch:
-    """Join the ``n`` rows that come after the first ``skip``."""
-    pieces: list[Batch] = []
-    for batch in batches:
-        if skip < len(batch) and n > 0:
-            pieces.append(batch.slice(skip, n))
-            n -= len(pieces[-1])
-        skip = max(0, skip - len(batch))
-        if n <= 0:
-            break
-    if not pieces:
-        raise UnskewError("there are no examples to start from; check what is given")
-    return concatenate(pieces)
 
 
 def column_names(batch: Batch) -> Sequence[str]:

@@ -1,10 +1,27 @@
 """The built-in domains: each is a package here with a ``DOMAIN`` in it, found by its folder."""
 
+from collections.abc import Collection
 from importlib import import_module
 from pkgutil import iter_modules
 
 from unskew.core.domain import Domain
 from unskew.core.errors import unknown
+
+# The columns that tell a file of a domain's examples: one of these groups. Who reads a stranger's
+# file need not import a domain to see that the file is none of its own.
+FILE_COLUMNS = {
+    "karel": (("program",), ("program_tokens",), ("program_json",)),
+    "reasoning-gym": (("question", "answer", "metadata"),),
+}
+
+
+def domains_with_columns(columns: Collection[object]) -> list[str]:
+    """Return the names of the domains whose files may have these columns; loads none."""
+    return [
+        name
+        for name, groups in FILE_COLUMNS.items()
+        if any(all(column in columns for column in group) for group in groups)
+    ]
 
 
 def domain_names() -> list[str]:

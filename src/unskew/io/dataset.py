@@ -5,20 +5,20 @@ DIR/recipe.json  DIR/data/train-00000-of-00002.parquet …  DIR/README.md  DIR/m
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from unskew.core.batch import Batch
-from unskew.core.errors import UnskewError, brief
+from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe, Trust
 from unskew.core.tally import Tally
 from unskew.core.values.json_text import parse_json
 from unskew.io.location import Place, inside, parquet_file, place, plain_errors, sha256
 from unskew.io.object_store import store_errors
+from unskew.io.tables import TABLE_ROWS, Columns, check_names, table_batches, wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 RECIPE, MANIFEST, CARD = "recipe.json", "manifest.json", "README.md"
@@ -95,10 +95,10 @@ class Dataset:
                     f"{part} is not what its checksum says; run its generate command again"
                 )
 
-    def batches(self) -> Iterator[Batch]:
-        """Yield the examples, part after part."""
+    def batches(self, columns: Columns = None) -> Iterator[Batch]:
+        """Yield the examples, part after part; ``columns`` are the only ones that will be used."""
         for part in self.parts:
-            yield from read_parquet(part)
+            yield from read_parquet(part, columns=columns)
 
 
 def recipe_of(folder: str | Place, trust: Trust = False) -> Recipe:
@@ -114,18 +114,18 @@ def recipe_of(folder: str | Place, trust: Trust = False) -> Recipe:
     return Recipe.read(path / RECIPE, trust)
 
 
-def read_parquet(path: Place, rows: int = 1 << 16) -> Iterator[Batch]:
+def read_parquet(path: Place, rows: int = TABLE_ROWS, columns: Columns = None) -> Iterator[Batch]:
     """Yield a Parquet file batch by batch."""
     import pyarrow as pa
 
     try:
         with store_errors(path):
             file = parquet_file(path)
-            _check_names(path, file.schema_arrow.names)
-            for batch in file.iter_batches(batch_size=rows):
-                if batch.num_rows:
-                    batch.validate(full=True)
-                    yield Batch.from_arrow(batch)
+            names = file.schema_arrow.names
+            check_names(names, str(path))
+            chosen = None if columns is None else wanted(names, columns)
+            read = file.iter_batches(batch_size=rows, columns=chosen)
+            yield from table_batches(read, str(path), columns, rows=rows, check=True)
     except PermissionError:
         raise UnskewError(f"{path}: Permission denied; check its permissions") from None
     except (OSError, KeyError, ValueError, pa.ArrowNotImplementedError) as error:
@@ -133,10 +133,3 @@ def read_parquet(path: Place, rows: int = 1 << 16) -> Iterator[Batch]:
         raise UnskewError(
             f"{path} cannot be read as Parquet ({reason}); it may be truncated: make it again"
         ) from error
-
-
-def _check_names(path: Place, names: Sequence[str]) -> None:
-    """Refuse a table with two columns of one name: they could not be told apart."""
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise UnskewError(f"{path} has two columns named {brief(twice[0])}; rename one of them")

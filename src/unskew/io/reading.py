@@ -1,10 +1,8 @@
-"""Files read as batches of examples: Parquet, JSONL, and the text files of a domain."""
+"""Files read as batches of examples: any kind of file, and the rows of a domain in any form."""
 
 from __future__ import annotations
 
-import io
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,35 +10,76 @@ import numpy as np
 from unskew.core.batch import Batch
 from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError
-from unskew.domains import domain_names, load_domain
+from unskew.domains import domain_names, domains_with_columns, load_domain
 from unskew.io.dataset import read_parquet
-from unskew.io.iterables import ROWS, chunked
+from unskew.io.layout import SPLIT, DataFile, kind_of
 from unskew.io.location import Place, plain_errors
+from unskew.io.readers.arrow_files import read_arrow
+from unskew.io.readers.delimited import read_delimited
+from unskew.io.readers.json_file import read_json
+from unskew.io.readers.json_lines import read_json_lines
+from unskew.io.tables import TABLE_ROWS, Columns, with_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_TABLE_ROWS = 1 << 16  # in a batch
-FILES = (".parquet", ".jsonl")
 TEXT = ".txt"  # of a domain whose examples people write by hand
 
 
-def read_file(path: Place, domain: Domain | None, n: int | None) -> Iterator[Batch]:
+def read_files(
+    files: Iterable[DataFile], domain: Domain | None, n: int | None, columns: Columns = None
+) -> Iterator[Batch]:
+    """Yield the batches of files one after the other, with the split of each if they have any."""
+    first: tuple[Place, set[str]] | None = None
+    for file in files:
+        for batch in read_file(file.path, domain, n, columns):
+            if domain is None and not batch.is_plain:
+                first = first or (file.path, set(batch.columns))
+                _check_same_columns(file.path, set(batch.columns), *first)
+            has_split = file.split and domain is None and (columns is None or SPLIT in columns)
+            yield with_column(batch, SPLIT, file.split) if has_split else batch
+
+
+def _check_same_columns(path: Place, columns: set[str], first: Place, wanted: set[str]) -> None:
+    """Refuse a file whose columns are not those of the first file."""
+    if columns == wanted:
+        return
+    odd = sorted(columns ^ wanted)[0]
+    has, lacks = (path, first) if odd in columns else (first, path)
+    raise UnskewError(
+        f"{has} has a column {odd!r} and {lacks} has none; read them apart, or give both the "
+        "same columns"
+    )
+
+
+def read_file(
+    path: Place, domain: Domain | None, n: int | None, columns: Columns = None
+) -> Iterator[Batch]:
     """Yield the batches of a file, none larger than what is wanted of it."""
-    if path.suffix == ".parquet":
-        batches = read_parquet(path, _TABLE_ROWS if n is None else min(n, _TABLE_ROWS))
-    else:
-        rows = ROWS if n is None else min(n, ROWS)
-        batches = chunked(_read_jsonl(path), rows, lambda row: f"{path} row {row + 1}")
-    return batches if domain is None else _as_examples(batches, domain, path)
+    if domain is not None:
+        return _as_examples(_batches(path, n, None), domain, path)
+    return _batches(path, n, columns)
+
+
+def _batches(path: Place, n: int | None, columns: Columns) -> Iterator[Batch]:
+    kind, rows = kind_of(path), TABLE_ROWS if n is None else min(n, TABLE_ROWS)
+    if kind == ".parquet":
+        return read_parquet(path, rows, columns)
+    if kind in (".arrow", ".feather"):
+        return read_arrow(path, rows, columns)
+    if kind in (".csv", ".tsv"):
+        return read_delimited(path, "," if kind == ".csv" else "\t", columns)
+    return read_json(path, n) if kind == ".json" else read_json_lines(path, n)
 
 
 def domain_of_file(path: Place) -> Domain | None:
     """Return the domain whose examples the first row of a file is one of."""
-    row = next((row for batch in read_file(path, None, 1) for row in batch.examples()), None)
+    row = next(
+        (row for batch in read_file(path, None, 1) for row in batch.head(1).examples()), None
+    )
     if not isinstance(row, dict):
         return None
-    for domain in map(load_domain, domain_names()):
+    for domain in map(load_domain, domains_with_columns(row)):
         try:
             if domain.formats.read_row is not None and domain.formats.read_row(row) is not None:
                 return domain
@@ -129,25 +168,6 @@ def _refuse_gaps(batch: Batch, domain: Domain, path: Place, before: int) -> None
                 f"{path}: column {name!r} has {column.null_count} rows without a value, the first "
                 f"is row {before + first + 1}; leave them out"
             )
-
-
-def _read_jsonl(path: Place) -> Iterator[Any]:
-    with (
-        plain_errors(path, reading=True),
-        io.TextIOWrapper(path.open("rb"), encoding="utf-8-sig") as lines,
-    ):
-        number = 0
-        try:
-            for line in lines:
-                number += 1
-                if line.strip():
-                    yield json.loads(line)
-        except UnicodeDecodeError as error:
-            raise UnskewError(f"{path} is no UTF-8 text ({error.reason}); convert it") from error
-        except (ValueError, RecursionError) as error:
-            raise UnskewError(
-                f"{path} line {number} is no JSON ({error}); it may be truncated: mend that line"
-            ) from error
 
 
 def read_text(path: Place) -> tuple[str, Batch, Domain]:

@@ -25,8 +25,6 @@ from unskew.core.variables.variable import SalientVariable, describe
 
 NAMED = 4  # values or pairs that a message names
 FAR = 0.05  # a total variation from the target that a message speaks of
-FEW_FOR_CELL = 20  # examples of the pilot for each combination, if several count jointly
-EATEN = 0.5  # of the draws: a single value that costs more is named
 
 
 @dataclass(frozen=True)
@@ -154,7 +152,10 @@ def _cannot(
         for name, reached, target in zip(names, answer.fit.margins, targets, strict=True)
     }
     worst = max(apart, key=lambda name: apart[name])
-    reasons = _obstacles(pilot, cells, targets, answer.fit)
+    reasons = [
+        *_obstacles(pilot, cells, targets, answer.fit),
+        *_too_rare(pilot, targets, answer.fit),
+    ]
     because = f": {reasons[0]}" if reasons else ""
     nearest = max(apart.values())
     return (
@@ -184,15 +185,15 @@ def _obstacles(pilot: Pilot, cells: Cells, targets: Sequence[Shares], fit: Raked
                 for fight in fights
             )
             notes.append(f"these pairs cannot both reach their targets, at any cost: {pairs}")
+    return notes
+
+
+def _too_rare(pilot: Pilot, targets: Sequence[Shares], fit: Raked) -> list[str]:
+    """Name the values that get much less than their targets."""
+    books = pilot.codebooks
     rare = [
-        (
-            pilot.codebooks[lack.variable].variable.name,
-            pilot.codebooks[lack.variable].values[lack.value],
-        )
+        f"{books[lack.variable].variable.name} = {books[lack.variable].values[lack.value]!r}"
         for lack in shortfalls(fit, targets)
         if lack.share > 0 and lack.target - lack.share > FAR / 2
-    ][:NAMED]
-    if rare:
-        named = ", ".join(f"{name} = {value!r}" for name, value in rare)
-        notes.append(f"too rare for their targets at {fit.draws:.3g} draws: {named}")
-    return notes
+    ]
+    return [f"too rare at {fit.draws:.3g} draws: {', '.join(rare[:NAMED])}"] if rare else []

@@ -1,0 +1,45 @@
+"""The bytes of a file, unpacked while they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from unskew.core.errors import UnskewError
+from unskew.io.location import Place, plain_errors
+
+PACKED = {".gz": "gzip", ".zst": "zstd"}  # suffix and codec
+
+
+def unpacked_name(name: str) -> str:
+    """Return the name of a file without the suffix that says how it is packed."""
+    for suffix in PACKED:
+        if name.lower().endswith(suffix):
+            return name[: -len(suffix)]
+    return name
+
+
+@contextmanager
+def open_bytes(path: Place) -> Iterator[Any]:
+    """Open a file to read its bytes; unpack it if its suffix is .gz or .zst."""
+    codec = next((PACKED[end] for end in PACKED if path.name.lower().endswith(end)), None)
+    with plain_errors(path, reading=True), ExitStack() as opened:
+        file = opened.enter_context(path.open("rb"))
+        if codec is None:
+            yield file
+            return
+        import pyarrow as pa
+
+        try:
+            yield opened.enter_context(pa.CompressedInputStream(file, codec))
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            if "runcated" in str(error):
+                raise UnskewError(
+                    f"{path} is cut off: its {codec} data has no end; copy it again"
+                ) from error
+            raise UnskewError(
+                f"{path} is no whole {codec} file ({error}); copy it again, or correct its suffix"
+            ) from error
