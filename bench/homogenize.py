@@ -9,7 +9,8 @@ import unskew
 from bench.clock import peak, rate, seconds
 from unskew.balance.acceptance import accept
 from unskew.balance.codebook import Codebook
-from unskew.balance.homogenizer import Homogenizer, KeptBatches
+from unskew.balance.homogenizer import Homogenizer
+from unskew.balance.kept import KeptBatches
 from unskew.core.rng import generator
 from unskew.domains import load_domain
 

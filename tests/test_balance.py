@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from tests.naive import balancing
 from unskew.balance import theory
-from unskew.balance.capped import closest, cost_of, enough
-from unskew.balance.cells import cells_of
-from unskew.balance.price import (
+from unskew.balance.best.capped import closest, cost_of, enough
+from unskew.balance.best.cells import cells_of
+from unskew.balance.best.price import (
     cheapest,
     conflicts,
     curve,
@@ -17,9 +17,9 @@ from unskew.balance.price import (
     shortfalls,
     total_variation,
 )
-from unskew.balance.raking import near, rake
-from unskew.balance.rule import Pilot, Rule, pilot_of
-from unskew.balance.targets import target_shares
+from unskew.balance.best.raking import near, rake
+from unskew.balance.best.rule import Pilot, Rule, pilot_of
+from unskew.balance.best.targets import target_shares
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.rng import generator

@@ -19,7 +19,8 @@ from tests.statistics import fits, has_rate
 from unskew import HealthWarning, UnskewError
 from unskew.balance import theory
 from unskew.balance.acceptance import accept
-from unskew.balance.homogenizer import ENDLESS, PATIENCE, Homogenizer, KeptBatches
+from unskew.balance.homogenizer import PATIENCE, Homogenizer
+from unskew.balance.kept import ENDLESS, KeptBatches
 from unskew.core.batch import Batch
 from unskew.core.rng import generator
 from unskew.core.source import Source, plain_source
@@ -108,7 +109,7 @@ def test_a_homogenizer_is_the_papers_loop_in_any_batches(
     uniforms = generator(seed).random(len(codes)).tolist()
     expected, counts = sampled_homogenize(codes, int, support, epsilon, uniforms)
     assert keep == expected
-    assert made.values() == (
+    assert made.histograms()[made.variable.name] == (
         Counter(counts),
         Counter(c for c, k in zip(codes, keep, strict=True) if k),
     )
@@ -124,7 +125,7 @@ def test_a_homogenizer_counts_no_draw_past_the_last_one_kept(most: int) -> None:
     expected, _ = sampled_homogenize(codes, int, range(3), 0.025, generator(2).random(500).tolist())
     assert keep.tolist() == as_in_the_loop(expected, most)
     assert made.kept == most
-    assert made.values()[0].total() == made.drawn == len(keep)
+    assert made.histograms()[made.variable.name][0].total() == made.drawn == len(keep)
 
 
 # Batches change nothing.
@@ -378,7 +379,7 @@ def runs_outside_xi(q: Sequence[float], drawn_from: Sequence[float], draws: int)
         made = Homogenizer(codes_variable(range(size)), 0.0, generator(run, "accept"))
         codes = generator(run, "draw").choice(size, p=drawn_from, size=draws)
         made.keep(batch_of(codes), ENDLESS)
-        counts = np.array([made.values()[0][x] for x in range(size)])
+        counts = np.array([made.histograms()[made.variable.name][0][x] for x in range(size)])
         weights = np.asarray(q) / np.maximum(counts, 1e-9)
         r = weights / weights.sum()
         outside += bool(np.abs(r - 1 / size).max() > THEOREM["xi"])
@@ -466,7 +467,7 @@ def test_a_support_that_grows_has_no_value_that_was_never_seen() -> None:
     made.keep(batch_of([0, 1] * 5000 + [2] * 10), 1500)
     assert made.drawn < 10_000
     assert made.health().never_seen == ()
-    assert 2 not in made.values()[0]
+    assert 2 not in made.histograms()[made.variable.name][0]
 
 
 def test_an_impossible_value_at_epsilon_zero_ends_with_an_error() -> None:

@@ -14,7 +14,8 @@ from tests.naive import homogenize as naive
 from unskew import audit, over
 from unskew.balance import theory
 from unskew.balance.acceptance import accept
-from unskew.balance.homogenizer import ENDLESS, Homogenizer
+from unskew.balance.homogenizer import Homogenizer
+from unskew.balance.kept import ENDLESS
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.variables.variable import SalientVariable
@@ -92,7 +93,7 @@ def by_homogenizer(case: Case, draws: list[int], support: list[int] | None) -> t
     variable = SalientVariable("x", lambda batch: batch.columns["x"], support and tuple(support))
     homogenizer = Homogenizer(variable, case.epsilon, Scripted(case.uniforms))
     keep = homogenizer.keep(Batch({"x": np.array(draws, np.int64)}), ENDLESS)
-    return signs(keep), +homogenizer.values()[0]
+    return signs(keep), +homogenizer.histograms()[homogenizer.variable.name][0]
 
 
 def by_twin(case: Case, draws: list[int], support: list[int] | None) -> tuple[str, Counter]:

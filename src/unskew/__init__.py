@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from unskew.audits.audit import (
         Comparison as Comparison,
     )
+    from unskew.audits.plan import Plan as Plan
     from unskew.audits.records import VariableAudit as VariableAudit
-    from unskew.balance.homogenizer import Health as Health
+    from unskew.balance.kept import Health as Health
     from unskew.balance.theory import (
         cost_bound as cost_bound,
     )
@@ -42,10 +43,11 @@ if TYPE_CHECKING:
     from unskew.core.variables.combine import over as over
     from unskew.core.variables.combine import round_to as round_to
     from unskew.core.variables.variable import SalientVariable as SalientVariable
-    from unskew.datasets.api import Homogenized as Homogenized
     from unskew.datasets.api import audit as audit
-    from unskew.datasets.api import homogenize as homogenize
     from unskew.datasets.generate import generate as generate
+    from unskew.datasets.homogenize import Homogenized as Homogenized
+    from unskew.datasets.homogenize import homogenize as homogenize
+    from unskew.datasets.homogenize import plan as plan
     from unskew.datasets.manifest import Verified as Verified
     from unskew.datasets.resampling.batch_sampler import BatchSampler as BatchSampler
     from unskew.datasets.resampling.resample import Resampled as Resampled
@@ -68,9 +70,9 @@ _HOME = {
     "Comparison": "audits.audit",
     "Dataset": "io.dataset",
     "Domain": "core.domain",
-    "Health": "balance.homogenizer",
+    "Health": "balance.kept",
     "HealthWarning": "core.errors",
-    "Homogenized": "datasets.api",
+    "Homogenized": "datasets.homogenize",
     "Recipe": "core.recipe",
     "Resampled": "datasets.resampling.resample",
     "SalientVariable": "core.variables.variable",
@@ -87,8 +89,10 @@ _HOME = {
     "cost_bound": "balance.theory",
     "expected_cost": "balance.theory",
     "generate": "datasets.generate",
-    "homogenize": "datasets.api",
+    "homogenize": "datasets.homogenize",
     "homogenized": "balance.theory",
+    "plan": "datasets.homogenize",
+    "Plan": "audits.plan",
     "over": "core.variables.combine",
     "resample": "datasets.resampling.resample",
     "round_to": "core.variables.combine",

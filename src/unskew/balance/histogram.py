@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from unskew.balance.codebook import Codebook
+    from unskew.balance.saved import Counts
     from unskew.core.batch import Batch
 
 FEWEST = 100  # examples; in fewer, values may differ by chance
@@ -47,6 +48,17 @@ class Histogram:
     def by_value(self) -> dict[Hashable, int]:
         """Return the count of each value, in the order of the codes."""
         return dict(zip(self.codebook.values, self.counts.tolist(), strict=True))
+
+
+def restore(counts: Counts, drawn: Histogram, kept: Histogram) -> None:
+    """Set two histograms of one codebook to counts that were saved."""
+    codebook, values = drawn.codebook, counts.values[: len(counts.drawn)]
+    codebook.learn(values)
+    numbers = {value: code for code, value in enumerate(codebook.values)}
+    codes = [numbers[value] for value in values]
+    for histogram, saved in ((drawn, counts.drawn), (kept, counts.kept)):
+        histogram.counts[:] = 0
+        histogram.counts[codes] = saved
 
 
 def hardly_repeats(counts: Iterable[int]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,36 +12,23 @@ from numpy.typing import NDArray
 from unskew.balance import theory
 from unskew.balance.acceptance import AT_LEAST, accept
 from unskew.balance.codebook import Codebook
-from unskew.balance.histogram import FEWEST, Histogram, nothing_to_balance
-from unskew.balance.saved import DrawState, HomogenizerState
+from unskew.balance.histogram import FEWEST, Histogram, nothing_to_balance, restore
+from unskew.balance.kept import Health
+from unskew.balance.saved import AGAIN, BalancerState, Counts, HomogenizerState
 from unskew.core.errors import HealthWarning, UnskewError, check_range
 from unskew.core.recipe import EPSILONS
 from unskew.core.rng import at_state, state_of
-from unskew.core.tally import Tally
 from unskew.core.variables.variable import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable
 
     from unskew.core.batch import Batch
-    from unskew.core.source import Source
     from unskew.core.variables.variable import SalientVariable
 
 FIRST_LOOK = 1_000  # draws before the cost of a run is judged
 PATIENCE = 1_000_000  # draws in a row without a kept one before an error
 ENDLESS = 2**62
-
-
-@dataclass(frozen=True)
-class Health:
-    """The state of homogenizing: its cost next to the bound, and the values never seen."""
-
-    drawn: int
-    kept: int
-    cost: float
-    bound: float
-    never_seen: tuple[Hashable, ...]
-    warnings: tuple[str, ...]
 
 
 class Homogenizer:
@@ -87,13 +73,23 @@ class Homogenizer:
         self._watch(seen, int(keep.sum()))
         return keep
 
-    def values(self) -> tuple[Counter[Hashable], Counter[Hashable]]:
-        """Return how often each value was drawn, and how often it was kept.
+    def histograms(self) -> dict[str, tuple[Counter[Hashable], Counter[Hashable]]]:
+        """Return by variable how often each value was drawn, and how often it was kept.
 
         A declared value that was never drawn has a count of zero.
         """
         drawn = Counter(self._drawn_values.by_value())
-        return drawn if self._codebook.declared else +drawn, +Counter(self._kept_values.by_value())
+        kept = +Counter(self._kept_values.by_value())
+        return {self.variable.name: (drawn if self._codebook.declared else +drawn, kept)}
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides which draws are kept."""
+        support = self.variable.support
+        return {
+            "by": self.variable.name,
+            "support": None if support is None else [repr(value) for value in support],
+            "epsilon": self.epsilon,
+        }
 
     @property
     def draws_to_look(self) -> int:
@@ -102,10 +98,9 @@ class Homogenizer:
 
     def state(self) -> HomogenizerState:
         """Return the counts and the generator as they are now."""
+        drawn, kept = self._drawn_values.counts.copy(), self._kept_values.counts.copy()
         return HomogenizerState(
-            self._codebook.values,
-            self._drawn_values.counts.copy(),
-            self._kept_values.counts.copy(),
+            Counts(self._codebook.values, drawn, kept),
             self._state.copy(),
             state_of(self._rng),
             self.drawn,
@@ -115,18 +110,11 @@ class Homogenizer:
             frozenset(self._warned),
         )
 
-    def go_on_from(self, state: HomogenizerState) -> None:
+    def go_on_from(self, state: HomogenizerState | BalancerState) -> None:
         """Set the counts and the generator."""
-        values = state.values[: len(state.drawn_values)]
-        self._codebook.learn(values)
-        numbers = {value: code for code, value in enumerate(self._codebook.values)}
-        codes = [numbers[value] for value in values]
-        for histogram, counts in (
-            (self._drawn_values, state.drawn_values),
-            (self._kept_values, state.kept_values),
-        ):
-            histogram.counts[:] = 0
-            histogram.counts[codes] = counts
+        if not isinstance(state, HomogenizerState):
+            raise UnskewError(f"the state is that of a budget, not of epsilon; {AGAIN}")
+        restore(state.counts, self._drawn_values, self._kept_values)
         self._state = state.kernel.copy()
         self._rng = at_state(self._rng, state.rng)
         self.drawn, self.kept = state.drawn, state.kept
@@ -194,117 +182,3 @@ class Homogenizer:
                 if kind not in self._warned:
                     self._warned.add(kind)
                     warnings.warn(warning, HealthWarning, stacklevel=2)
-
-
-class KeptBatches:
-    """Draws from a source, yields what is kept, and counts both."""
-
-    def __init__(
-        self,
-        source: Source,
-        rng: np.random.Generator,
-        homogenizer: Homogenizer | None = None,
-        first_chunk: int | None = None,
-    ) -> None:
-        """Start with nothing drawn; without a homogenizer everything is kept.
-
-        Chunks grow twofold from ``first_chunk`` to the source's own size, so that a slow source
-        gives its first example soon.
-        """
-        self._source, self._rng, self._homogenizer = source, rng, homogenizer
-        self._sampler = source.sampler
-        self._chunk = min(first_chunk or source.chunk, source.chunk)
-        self._tally = Tally()
-
-    def take(self, n: int | None = None) -> Iterator[Batch]:
-        """Yield batches of kept examples, never an empty one, until ``n`` are kept or for ever."""
-        left = n
-        while left is None or left > 0:
-            batch = self.draw(left)
-            if left is not None:
-                left -= len(batch)
-            if len(batch):
-                yield batch
-
-    def draw(self, needed: int | None = None) -> Batch:
-        """Draw once; return what is kept of it, which may be nothing.
-
-        ``needed`` says how many kept examples are needed, and is None if nobody knows. A user's
-        sampler may be slow, so it draws no more than that.
-        """
-        left, tally, sampler = ENDLESS if needed is None else needed, self._tally, self._sampler
-        if sampler is not None:
-            batch, dropped = sampler.some(self._rng, needed, tally.drawn)
-        else:
-            draws = 1  # for one kept example, so that few are drawn in vain
-            if self._homogenizer is not None:
-                draws += tally.drawn // max(tally.kept, 1)
-            batch, dropped = self._source.draw(self._rng, min(self._chunk, left * draws))
-            if len(batch) == 0:
-                raise UnskewError(f"source {self._source.name!r} gave nothing; it must draw")
-            self._chunk = min(2 * self._chunk, self._source.chunk)
-        tally.dropped += dropped
-        self._last = batch
-        return self._choose(batch, left)
-
-    def _choose(self, batch: Batch, most: int) -> Batch:
-        """Return what is kept of a batch, up to the example with which ``most`` are kept."""
-        tally, homogenizer = self._tally, self._homogenizer
-        if homogenizer is None:
-            tally.drawn += len(batch)
-        else:
-            # Time decides where a sampler's batch ends, but not when the health is judged.
-            first = homogenizer.draws_to_look if self._sampler is not None else len(batch)
-            keep = homogenizer.keep(batch.head(first) if first < len(batch) else batch, most)
-            more = most - int(keep.sum())
-            if len(keep) == first < len(batch) and more:
-                rest = homogenizer.keep(batch.slice(first, len(batch)), more)
-                keep = np.concatenate([keep, rest])
-            tally.drawn += len(keep)
-            batch = batch.head(len(keep)).filter(keep)
-        tally.kept += len(batch)
-        return batch
-
-    def health(self) -> Health:
-        """Return the cost next to its bound, the values never seen, and warnings."""
-        return self._chooser().health()
-
-    def earlier(self, before: DrawState, kept: int) -> tuple[Tally, Health]:
-        """Return the tally and the health at a place in the last batch: where so many were kept.
-
-        ``before`` is where drawing stood before that batch.
-        """
-        now = self.state()
-        homogenizer = replace(before.homogenizer, warned=now.homogenizer.warned)
-        self.go_on_from(replace(before, homogenizer=homogenizer))
-        self._choose(self._last, kept)
-        result = self.tally, self.health()
-        self.go_on_from(now)
-        return result
-
-    def state(self) -> DrawState:
-        """Return where drawing stands; only with a homogenizer."""
-        homogenizer = self._chooser().state()
-        tally = replace(self._tally, dropped=self._tally.dropped.copy())
-        return DrawState(state_of(self._rng), self._chunk, tally, homogenizer)
-
-    def go_on_from(self, state: DrawState) -> None:
-        """Set where drawing stands."""
-        self._rng, self._chunk = at_state(self._rng, state.rng), state.chunk
-        self._chooser().go_on_from(state.homogenizer)
-        self._tally = replace(state.tally, dropped=state.tally.dropped.copy())
-
-    def _chooser(self) -> Homogenizer:
-        if self._homogenizer is None:
-            raise UnskewError("nothing is homogenized, so there is no state; give a variable")
-        return self._homogenizer
-
-    @property
-    def tally(self) -> Tally:
-        """Return what was drawn, dropped and kept so far."""
-        tally = replace(self._tally, dropped=self._tally.dropped.copy())
-        if self._homogenizer is not None:
-            name = self._homogenizer.variable.name
-            drawn_values, kept_values = self._homogenizer.values()
-            tally.drawn_values, tally.kept_values = {name: drawn_values}, {name: kept_values}
-        return tally

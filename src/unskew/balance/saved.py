@@ -17,15 +17,36 @@ AGAIN = "give what state_dict() returned, unchanged"
 
 
 @dataclass(frozen=True)
+class Counts:
+    """How often each value of one variable was drawn and kept, in the order of the values."""
+
+    values: Sequence[Hashable]
+    drawn: NDArray[np.int64]
+    kept: NDArray[np.int64]
+
+    def to_list(self) -> list[list[Any]]:
+        """Return plain data, ready for JSON; refuse values that JSON cannot hold."""
+        rows = zip(self.values, self.drawn.tolist(), self.kept.tolist(), strict=False)
+        return [[_plain(value), drawn, kept] for value, drawn, kept in rows]
+
+    @classmethod
+    def from_list(cls, rows: Any) -> Counts:
+        """Return the counts of plain data that ``to_list`` made."""
+        return cls(
+            [_value(value) for value, _, _ in rows],
+            np.array([_count(drawn) for _, drawn, _ in rows], dtype=np.int64),
+            np.array([_count(kept) for _, _, kept in rows], dtype=np.int64),
+        )
+
+
+@dataclass(frozen=True)
 class HomogenizerState:
-    """The counts of a homogenizer: those of the values are in the order of the values.
+    """The counts of a homogenizer, and the numbers that its kernel keeps.
 
     There may be more values than counts: values that came later.
     """
 
-    values: Sequence[Hashable]
-    drawn_values: NDArray[np.int64]
-    kept_values: NDArray[np.int64]
+    counts: Counts
     kernel: NDArray[np.int64]
     rng: str
     drawn: int
@@ -36,11 +57,8 @@ class HomogenizerState:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON; refuse values that JSON cannot hold."""
-        counts = zip(
-            self.values, self.drawn_values.tolist(), self.kept_values.tolist(), strict=False
-        )
         return {
-            "values": [[_plain(value), drawn, kept] for value, drawn, kept in counts],
+            "values": self.counts.to_list(),
             "kernel": self.kernel.tolist(),
             "rng": self.rng,
             "drawn": self.drawn,
@@ -53,11 +71,8 @@ class HomogenizerState:
     @classmethod
     def from_dict(cls, data: Any) -> HomogenizerState:
         """Return the state of plain data that ``to_dict`` made."""
-        rows = data["values"]
         return cls(
-            [_value(value) for value, _, _ in rows],
-            np.array([_count(drawn) for _, drawn, _ in rows], dtype=np.int64),
-            np.array([_count(kept) for _, _, kept in rows], dtype=np.int64),
+            Counts.from_list(data["values"]),
             np.array([_count(data["kernel"][i]) for i in range(3)], dtype=np.int64),
             data["rng"],
             _count(data["drawn"]),
@@ -69,13 +84,48 @@ class HomogenizerState:
 
 
 @dataclass(frozen=True)
+class BalancerState:
+    """The counts of a balancer, for each variable. Its rule is frozen, so it is not in here."""
+
+    counts: Sequence[Counts]
+    rng: str
+    drawn: int
+    kept: int
+    drought: int
+    warned: frozenset[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON; refuse values that JSON cannot hold."""
+        return {
+            "counts": [counts.to_list() for counts in self.counts],
+            "rng": self.rng,
+            "drawn": self.drawn,
+            "kept": self.kept,
+            "drought": self.drought,
+            "warned": sorted(self.warned),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Any) -> BalancerState:
+        """Return the state of plain data that ``to_dict`` made."""
+        return cls(
+            [Counts.from_list(rows) for rows in data["counts"]],
+            data["rng"],
+            _count(data["drawn"]),
+            _count(data["kept"]),
+            _count(data["drought"]),
+            frozenset(map(str, data["warned"])),
+        )
+
+
+@dataclass(frozen=True)
 class DrawState:
     """Where drawing stands: the generator, the size of the next chunk, and the counts."""
 
     rng: str
     chunk: int
     tally: Tally
-    homogenizer: HomogenizerState
+    homogenizer: HomogenizerState | BalancerState
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
@@ -90,7 +140,9 @@ class DrawState:
     def from_dict(cls, data: Any) -> DrawState:
         """Return the state of plain data that ``to_dict`` made. Anything else is an error."""
         try:
-            homogenizer = HomogenizerState.from_dict(data["homogenizer"])
+            chosen = data["homogenizer"]
+            kind = HomogenizerState if "kernel" in chosen else BalancerState
+            homogenizer = kind.from_dict(chosen)
             chunk = max(1, _count(data["chunk"]))
             return cls(data["rng"], chunk, Tally.from_dict(data["tally"]), homogenizer)
         except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:

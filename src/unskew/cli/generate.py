@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unskew.cli.options import (
+    Budget,
+    Closeness,
     Exclude,
     Homogenize,
+    Jointly,
     Json,
     Settings,
+    Targets,
     option,
     read_settings,
     read_splits,
+    read_targets,
 )
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
@@ -43,11 +48,18 @@ def generate(
         float | None,
         option("A smaller value gets closer to uniform and costs more draws.", default="0.025"),
     ] = None,
+    budget: Budget = None,
+    closeness: Closeness = None,
+    target: Targets = None,
+    jointly: Jointly = False,
     seed: Annotated[int | None, option("The same seed gives the same bytes.", default="0")] = None,
     settings: Settings = None,
     shard_size: Annotated[
         int | None,
-        option("Examples in each part. Every part is homogenized on its own.", default="65,536"),
+        option(
+            "Examples in each part. With --epsilon, every part is homogenized on its own.",
+            default="65,536",
+        ),
     ] = None,
     splits: Annotated[
         list[str] | None,
@@ -87,6 +99,10 @@ def generate(
         "splits": read_splits(splits),
         "exclude": tuple(exclude) if exclude else None,
         "distinct": distinct or None,
+        "budget": budget,
+        "closeness": closeness,
+        "target": read_targets(target) or None,
+        "jointly": jointly or None,
     }
     chosen = {name: value for name, value in fields.items() if value is not None}
     recipe = _recipe(source, chosen, read_settings(settings))
@@ -94,6 +110,11 @@ def generate(
         raise UnskewError(
             f"--epsilon is {epsilon:g}, but nothing is homogenized; name a variable: --homogenize, "
             "or leave out --epsilon"
+        )
+    if epsilon is not None and recipe.has_goal:
+        raise UnskewError(
+            f"--epsilon is {epsilon:g}, but a budget or a closeness decides what is kept; leave "
+            "out one of them"
         )
     crew = _engine(engine, workers, address, recipe.shards)
     with progress(f"generating {recipe.source}", recipe.n) as advance:
@@ -146,11 +167,13 @@ def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:
     tally, rows, parts = dataset.tally, len(dataset), len(dataset.parts)
     echo(f"dataset: {output} ({rows:,} examples in {parts} part(s))")
     if recipe.homogenize:
-        bound = cost_bound(recipe.epsilon)
+        most = "" if recipe.has_goal else f" (at most {cost_bound(recipe.epsilon):g} expected)"
         echo(
-            f"homogenized by {' × '.join(recipe.homogenize)} at epsilon {recipe.epsilon:g}: "
-            f"{tally.cost:.2f} draws per kept example (at most {bound:g} expected)"
+            f"homogenized by {recipe.balanced} {recipe.price.replace('ε =', 'epsilon')}: "
+            f"{tally.cost:.2f} draws per kept example{most}"
         )
+        for name, (before, after) in dataset.apart.items():
+            echo(f"  {name}: total variation from the target {before:.3f} → {after:.3f} expected")
     valid = not_wanted(recipe)
     for reason, count in sorted(by_kind(tally.dropped).items()):
         if reason not in valid:

@@ -36,9 +36,34 @@ Homogenize = Annotated[
     typer.Option(
         "--homogenize",
         metavar="VARIABLE",
-        help="Homogenize the source by this variable. Repeat it to homogenize by several "
-        "variables jointly.",
+        help="Homogenize the source by this variable. Repeatable. With --epsilon several variables "
+        "count jointly; with --budget each of them gets closer to its target.",
     ),
+]
+Budget = Annotated[
+    float | None,
+    typer.Option(
+        "--budget", metavar="DRAWS", help="Get as close as so many draws per kept example can."
+    ),
+]
+Closeness = Annotated[
+    float | None,
+    typer.Option(
+        "--closeness",
+        metavar="TV",
+        help="Get each variable within this total variation of its target, as cheaply as can be.",
+    ),
+]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target",
+        metavar="VARIABLE=TARGET",
+        help="uniform, log, sqrt, natural, or shares as VALUE:SHARE,VALUE:SHARE. Repeatable.",
+    ),
+]
+Jointly = Annotated[
+    bool, typer.Option("--jointly", help="Balance combinations of values, not each variable.")
 ]
 Exclude = Annotated[
     list[str] | None,
@@ -59,6 +84,43 @@ def read_settings(settings: list[str] | tuple[str, ...] | None) -> dict[str, str
             raise UnskewError(f"--set is {setting!r}; write it as name=value, like p=0.45")
         chosen[name] = value
     return chosen
+
+
+def read_targets(targets: list[str] | None) -> dict[str, Any]:
+    """Return the ``--target variable=target`` options as a dictionary."""
+    chosen: dict[str, Any] = {}
+    for text in targets or ():
+        name, equals, target = text.rpartition("=")
+        if not (name and equals and target) or name in chosen:
+            raise UnskewError(
+                f"--target is {text!r}; write each variable once, as length=log or "
+                "answer=yes:0.5,no:0.5"
+            )
+        chosen[name] = _shares(text, target) if ":" in target else target
+    return chosen
+
+
+def _shares(text: str, target: str) -> list[list[Any]]:
+    """Return the pairs of ``yes:0.5,no:0.5``. A value that reads as a number is one."""
+    pairs: list[list[Any]] = []
+    for part in target.split(","):
+        value, _, share = part.rpartition(":")
+        try:
+            pairs.append([_number(value), float(share)])
+        except ValueError:
+            raise UnskewError(
+                f"--target is {text!r}; {share!r} is no share: write answer=yes:0.5,no:0.5"
+            ) from None
+    return pairs
+
+
+def _number(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def read_splits(splits: list[str] | None) -> dict[str, int] | None:

@@ -33,8 +33,17 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "splits": (Mapping,),
     "exclude": (tuple,),
     "distinct": (bool,),
+    "budget": (Real,),
+    "closeness": (Real,),
+    "target": (Mapping,),
+    "jointly": (bool,),
+    "pilot": (Integral,),
 }
-_OPTIONAL = ("given", "splits", "exclude", "distinct")  # not written where they are empty
+# Fields that are not written where they are empty.
+_OPTIONAL = (
+    *("given", "splits", "exclude", "distinct"),
+    *("budget", "closeness", "target", "jointly", "pilot"),
+)
 _WORDS: dict[type, str] = {
     str: "a text",
     Integral: "a whole number",
@@ -74,6 +83,15 @@ class Recipe:
             its expression) decides in which split it may be, so no key is in two splits.
         exclude: datasets or recipes. Examples with their keys are left out.
         distinct: leave out examples whose key came before. There may then be fewer than ``n``.
+        budget: draws for each kept example. The examples are then kept by a rule that comes closest
+            to the targets of all variables at this cost, in place of ``epsilon``.
+        closeness: in place of a budget: the total variation that each variable may be away from
+            its target. The cheapest rule is taken.
+        target: by the name of a variable, a shape ("uniform", "log") or shares: a mapping from
+            values to shares, or a list of pairs. Uniform where nothing is named.
+        jointly: with a budget or a closeness, balance the combinations of values, as ``epsilon``
+            does, and not each variable.
+        pilot: how many examples are drawn to fit the rule; 0 means that this is worked out.
         trusted: which of the names of code, files and addresses in the recipe may be opened; None
             means all. The recipe of a dataset is data, so no name in it is trusted unless a person
             says so. ``trusted`` is not written, and two recipes may be equal without it.
@@ -90,6 +108,11 @@ class Recipe:
     splits: Mapping[str, int] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
     distinct: bool = False
+    budget: float = 0.0
+    closeness: float = 0.0
+    target: Mapping[str, Any] = field(default_factory=dict)
+    jointly: bool = False
+    pilot: int = 0
     trusted: frozenset[str] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -106,6 +129,7 @@ class Recipe:
             if not all(isinstance(entry, str) for entry in getattr(self, name)):
                 raise UnskewError(f"recipe {name} is {getattr(self, name)!r}; give a list of names")
         self._check_splits()
+        self._check_goal()
         # In one order, whatever the order they were named in: the same recipe, the same bytes.
         object.__setattr__(self, "splits", dict(sorted(self.splits.items())))
         check_range("n", self.n, 1, step="ask for at least one example")
@@ -145,6 +169,55 @@ class Recipe:
                 f"recipe takes given examples ({self.given}), which have their splits; leave "
                 "splits out"
             )
+
+    def _check_goal(self) -> None:
+        """Check budget, closeness and targets; shares become pairs, which JSON can hold."""
+        check_range("pilot", self.pilot, 0, step="0 means that it is worked out")
+        pairs = {}
+        for name, given in self.target.items():
+            target = [*given.items()] if isinstance(given, Mapping) else given
+            listed = isinstance(target, (list, tuple)) and all(len(pair) == 2 for pair in target)
+            if not (isinstance(target, str) or listed):
+                raise UnskewError(
+                    f"recipe target of {name!r} is {target!r}; give a shape like 'uniform', or "
+                    "shares by value"
+                )
+            pairs[name] = target if isinstance(target, str) else [list(pair) for pair in target]
+        object.__setattr__(self, "target", pairs)
+        asked = [name for name in ("budget", "closeness") if getattr(self, name)]
+        others = [name for name in ("target", "jointly", "pilot") if getattr(self, name)]
+        if len(asked) == 2:
+            raise UnskewError(
+                f"recipe budget is {self.budget:g} and closeness is {self.closeness:g}; give one"
+            )
+        if others and not asked:
+            raise UnskewError(f"recipe has {others[0]} without a price; give budget or closeness")
+        if asked and not self.homogenize:
+            raise UnskewError(f"recipe has {asked[0]}, but homogenizes nothing; name a variable")
+        if self.budget:
+            check_range("budget", self.budget, 1, step="1 keeps every draw")
+        if self.closeness:
+            check_range("closeness", self.closeness, 0.001, 1, step="0.05 is a common choice")
+
+    @property
+    def balanced(self) -> str:
+        """The names of the homogenized variables; a × joins those that count jointly."""
+        jointly = self.jointly or not self.has_goal
+        return (" × " if jointly else ", ").join(self.homogenize)
+
+    @property
+    def price(self) -> str:
+        """What closeness costs, or how close it gets, in words: "at ε = 0.025"."""
+        if self.budget:
+            return f"for {self.budget:g} draws per kept example"
+        if self.closeness:
+            return f"to within {self.closeness:g} of the target"
+        return f"at ε = {self.epsilon:g}"
+
+    @property
+    def has_goal(self) -> bool:
+        """Whether examples are kept by a rule for a budget or a closeness, not by ``epsilon``."""
+        return bool(self.budget or self.closeness)
 
     def trusts(self, name: str) -> bool:
         """Return whether a name in the recipe may be imported or opened."""
@@ -193,6 +266,8 @@ class Recipe:
         for name in _OPTIONAL:
             if not data[name]:
                 del data[name]
+        if self.has_goal:
+            del data["epsilon"]  # it does not count
         return data
 
     def to_json(self) -> str:

@@ -1,178 +1,28 @@
-"""The two functions most people need: ``homogenize`` any sampler, ``audit`` anything."""
+"""Auditing anything."""
 
 from __future__ import annotations
 
-import operator
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import length_hint
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from unskew.audits.audit import Audit
 from unskew.audits.auditor import Auditor
 from unskew.audits.kinds import suggested
-from unskew.balance.homogenizer import Health, Homogenizer, KeptBatches
-from unskew.balance.saved import AGAIN, DrawState
 from unskew.core.batch import Batch
 from unskew.core.domain import Domain
-from unskew.core.errors import UnskewError, brief, check_count, check_whole
+from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Trust
-from unskew.core.repeatable import warn_of_unrepeatable
-from unskew.core.rng import generator
-from unskew.core.source import Source, own_source, sampler
-from unskew.core.tally import Tally
-from unskew.core.values.json_text import json_text, parse_json
-from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By, SalientVariable
-from unskew.datasets.pace import examples_of
+from unskew.datasets.pace import as_sampler, examples_of
 from unskew.datasets.target import Target, column_names, open_target
 from unskew.io.lookup import (
     IF_TRUSTED,
-    find_source,
     find_variables,
     resolve,
     untrusted_code,
 )
-
-
-class Homogenized(Iterator[Any]):
-    """An endless iterator over kept examples. It knows what they cost, and it can be saved.
-
-    If the sampler raises an error, the next example is drawn again from where the last one ended.
-    """
-
-    def __init__(
-        self, source: Source, homogenizer: Homogenizer, rng: np.random.Generator, seed: int = 0
-    ) -> None:
-        """Draw nothing yet; ``seed`` is that of the generators."""
-        self._source, self._homogenizer, self._seed = source, homogenizer, int(seed)
-        self._batches = KeptBatches(source, rng, homogenizer, first_chunk=1)
-        self._before = self._batches.state()  # where drawing stood before the examples held here
-        self._held = 0
-        self._rest: Iterator[Any] = iter([])
-
-    def __next__(self) -> Any:
-        """Return the next kept example; there always is one."""
-        for example in self._rest:
-            return example
-        self._draw()
-        return next(self._rest)
-
-    def _draw(self) -> None:
-        """Draw until examples are kept."""
-        self._held, self._rest = 0, iter([])
-        while not self._held:
-            self._before = self._batches.state()
-            try:
-                batch = self._batches.draw()
-            except BaseException:
-                self._batches.go_on_from(self._before)
-                raise
-            self._held, self._rest = len(batch), iter(list(batch.examples()))
-
-    @property
-    def tally(self) -> Tally:
-        """What was drawn, dropped and kept so far.
-
-        With a function, it is what the examples so far took. A named source is a few ahead.
-        """
-        return self._so_far()[0]
-
-    def health(self) -> Health:
-        """Return the cost next to its bound, the values never seen, and warnings."""
-        return self._so_far()[1]
-
-    def _so_far(self) -> tuple[Tally, Health]:
-        if self._source.sampler is None or not self._held:
-            return self._batches.tally, self._batches.health()
-        return self._batches.earlier(self._before, self._held - length_hint(self._rest))
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return where the iterator stands, ready for JSON.
-
-        If examples were drawn ahead, it is the state before them and how many of them were given.
-        """
-        left = length_hint(self._rest)
-        drawn = self._before if left else self._batches.state()
-        given = self._held - left if left else 0
-        return {**self._identity(), "given": given, "drawing": drawn.to_dict()}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on where a state was saved. It must be that of the same call of ``homogenize``.
-
-        Examples that had been drawn ahead are drawn again; with a cache they come from its file.
-        """
-        if not isinstance(state, Mapping):
-            raise UnskewError(f"state is {brief(state)}; {AGAIN}")
-        for name, value in self._identity().items():
-            if state.get(name) != value:
-                raise UnskewError(
-                    f"state has {name} = {brief(state.get(name))}, but this iterator has "
-                    f"{brief(value)}; give each iterator its own state"
-                )
-        given: Any = state.get("given")
-        check_whole("given", given, 0, AGAIN)
-        self._batches.go_on_from(DrawState.from_dict(state.get("drawing")))
-        self._held, self._rest = 0, iter([])
-        for _ in range(operator.index(given)):
-            next(self)
-
-    def _identity(self) -> dict[str, Any]:
-        """Return what decides which examples come."""
-        support = self._homogenizer.variable.support
-        identity = {
-            "sampler": self._source.name,
-            "settings": self._source.parameters,
-            "by": self._homogenizer.variable.name,
-            "support": None if support is None else [repr(value) for value in support],
-            "epsilon": self._homogenizer.epsilon,
-            "seed": self._seed,
-        }
-        return dict(parse_json(json_text(identity)))
-
-
-def homogenize(
-    draw: Callable[[np.random.Generator], Any] | Source | str,
-    by: By | str | Sequence[str],
-    epsilon: float = 0.025,
-    seed: int = 0,
-    *,
-    settings: Mapping[str, Any] | None = None,
-    cost_limit: float = 100.0,
-    batch: bool | int = False,
-    concurrency: int = 1,
-    cache: str | os.PathLike[str] | None = None,
-) -> Homogenized:
-    """Return an endless iterator over examples of ``draw`` in which ``by`` is closer to uniform.
-
-    A function that is slow is called no more often than the examples need.
-
-    Args:
-        draw: a function ``draw(rng)`` that returns one example, a ``Source``, or the name of a
-            source (``"calculator/dcfg"``). All its randomness must come from ``rng``. A function is
-            first tried: called up to six times with two equal generators. Examples of this trial
-            are not returned. If they differ, a ``HealthWarning`` says so.
-        by: a variable, or several that are homogenized together.
-        epsilon: a smaller value gets closer to uniform and costs more draws. The expected cost
-            is at most 1 + 1/ε draws for each kept example.
-        seed: the same seed gives the same examples.
-        settings: parameters of the source, if it is given by its name.
-        cost_limit: above this cost there is a ``HealthWarning``. There is also one if a declared
-            value never came.
-        batch: see ``sampler``, for a function.
-        concurrency: see ``sampler``, for a function.
-        cache: see ``sampler``, for a function. With it, the function is not tried first.
-    """
-    source = _source(_sampler(draw, batch, concurrency, cache), settings or {})
-    if source.is_own:
-        warn_of_unrepeatable(source)
-    variable = joint(resolve(by, source.domain))
-    rng = generator(seed, source.name, "accept", 0)
-    homogenizer = Homogenizer(variable, epsilon, rng, cost_limit)
-    return Homogenized(source, homogenizer, generator(seed, source.name, "draw", 0), seed)
 
 
 def audit(
@@ -212,7 +62,7 @@ def audit(
         cache: see ``sampler``, for a function.
         clock: measures in seconds how long a function takes.
     """
-    target = _sampler(target, batch, concurrency, cache)
+    target = as_sampler(target, batch, concurrency, cache)
     opened = open_target(target, settings, seed, trust)
     if n is not None:
         check_count("n", n, "audit at least one example")
@@ -231,30 +81,6 @@ def audit(
     # What a dataset's source dropped, it dropped for all of its examples.
     dropped = opened.dropped if dataset is None or auditor.n == len(dataset) else {}
     return auditor.result(opened.label, dropped, left_out, opened.domain, opened.recipe)
-
-
-def _sampler(
-    target: Any, batch: bool | int, concurrency: int, cache: str | os.PathLike[str] | None
-) -> Any:
-    """Return a source for a function that is called in a special way; else what is given."""
-    if batch is False and concurrency == 1 and cache is None:
-        return target
-    if isinstance(target, Source) or not callable(target):
-        raise UnskewError(
-            f"batch, concurrency and cache are for functions, not for {brief(target)}; give the "
-            "function, or unskew.sampler(function, …)"
-        )
-    return sampler(target, batch=batch, concurrency=concurrency, cache=cache)
-
-
-def _source(
-    draw: Callable[[np.random.Generator], Any] | Source | str, settings: Mapping[str, Any]
-) -> Source:
-    if isinstance(draw, str):
-        return find_source(draw, settings)
-    if settings:
-        raise UnskewError(f"settings are {dict(settings)}; only a source that is named takes any")
-    return own_source(draw)
 
 
 def _auditor(

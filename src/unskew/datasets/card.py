@@ -57,7 +57,7 @@ def _homogenized(recipe: Recipe, tally: Tally) -> str:
     if not recipe.homogenize:
         return ""
     return (
-        f"Homogenized by {' × '.join(recipe.homogenize)} at ε = {recipe.epsilon:g}: "
+        f"Homogenized by {recipe.balanced} {recipe.price}: "
         f"{tally.drawn:,} draws for {tally.kept:,} kept, {tally.cost:.2f} each."
     )
 

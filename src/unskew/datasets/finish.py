@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial, reduce
 from operator import add
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally, noted
-from unskew.core.variables.combine import joint
 from unskew.datasets.card import card
 from unskew.datasets.part import (
     DRAWN,
@@ -38,6 +37,7 @@ from unskew.datasets.part import (
     part_name,
     write_part,
 )
+from unskew.datasets.pilots import balanced_variables, frozen_facts
 from unskew.datasets.splits import REPEATED, SeenKeys
 from unskew.io.dataset import CARD, MANIFEST, Dataset
 from unskew.io.files import remove, write_text
@@ -59,7 +59,8 @@ def finish(folder: Place, recipe: Recipe, at_start: Sequence[Part | None]) -> Da
     parts = whole if len(whole) == recipe.shards else _parts(folder, recipe)
     tally = reduce(add, (part.tally for part in parts))
     _write(folder / CARD, card(recipe, parts, tally))
-    _write(folder / MANIFEST, manifest(recipe, parts, tally))
+    rule = frozen_facts(folder) if recipe.has_goal else {}
+    _write(folder / MANIFEST, manifest(recipe, parts, tally, rule))
     if recipe.distinct:
         _remove_drawn(folder)
     return replace(Dataset.open(folder), recipe=recipe)  # which has the trust of the caller
@@ -73,13 +74,14 @@ def _remove_drawn(folder: Place) -> None:
                 remove(path)
 
 
-def manifest(recipe: Recipe, parts: Sequence[Part], tally: Tally) -> str:
-    """Return the text of the manifest."""
+def manifest(recipe: Recipe, parts: Sequence[Part], tally: Tally, rule: Mapping[str, Any]) -> str:
+    """Return the text of the manifest. ``rule`` is how examples were kept, if a goal was given."""
     data = {
         "recipe": recipe.hash,
         "rows": sum(part.rows for part in parts),
         "parts": [{"file": part.file, "rows": part.rows, "sha256": part.sha256} for part in parts],
         "tally": tally.to_dict(),
+        **({"balance": dict(rule)} if rule else {}),
     }
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
@@ -149,14 +151,19 @@ def _kept_without(
     """
     if not recipe.homogenize:
         return kept
-    variable = joint(recipe_variables(recipe))
-    try:
-        values = variable.measure(repeats).tolist()
-    except UnskewError:
-        return kept
-    left = kept[variable.name].copy()
-    left.subtract(map(noted, values))
-    return kept if min(left.values()) < 0 else {variable.name: +left}
+    variables = recipe_variables(recipe)
+    chosen = balanced_variables(variables, recipe.jointly or not recipe.has_goal)
+    left: dict[str, Counter[Hashable]] = {}
+    for variable in chosen:
+        try:
+            values = variable.measure(repeats).tolist()
+        except UnskewError:
+            return kept
+        left[variable.name] = kept[variable.name].copy()
+        left[variable.name].subtract(map(noted, values))
+        if min(left[variable.name].values()) < 0:
+            return kept
+    return {name: +counts for name, counts in left.items()}
 
 
 def _write(path: Place, text: str) -> None:

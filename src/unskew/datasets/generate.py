@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TextIO
 
+from unskew.balance.best.goal import Balance
 from unskew.core.errors import HealthWarning, UnskewError, is_new
 from unskew.core.recipe import Recipe
 from unskew.core.repeatable import refuse_unrepeatable
 from unskew.datasets.finish import at_once, finish
 from unskew.datasets.inputs import contents_of, record_inputs
 from unskew.datasets.part import finished_part
+from unskew.datasets.pilots import freeze, frozen_rule, warn
 from unskew.datasets.run import Advance, Engine, check_owner, run_part
-from unskew.datasets.shard import shard_batches
+from unskew.datasets.shard import OpenRecipe, shard_batches
 from unskew.datasets.target import open_recipe
 from unskew.io.dataset import RECIPE, Dataset
 from unskew.io.files import create_text, remove_stale
@@ -38,7 +40,8 @@ def generate(
     """
     path = place(folder)
     opened = open_recipe(recipe)  # names and parameters are checked before anything is written
-    shard_batches(opened, 0)
+    if not recipe.has_goal:
+        shard_batches(opened, 0)
     if opened.given is not None:
         size = opened.given.size()
         if recipe.n > size:
@@ -48,10 +51,13 @@ def generate(
     elif opened.source.is_own:
         refuse_unrepeatable(opened.source)
     contents = contents_of(recipe)
+    fitted = _fitted(opened, path) if recipe.has_goal else None
     _claim(path, recipe)
     check_contents(path)  # it may be a stranger's, and files are written into it
     record_inputs(path, contents)
     remove_stale(path)
+    if fitted is not None:
+        freeze(path, recipe, fitted)
     numbers = range(recipe.shards)
     parts = at_once(partial(finished_part, path, recipe), numbers)
     missing = [index for index in numbers if parts[index] is None]
@@ -66,6 +72,19 @@ def generate(
             advance(recipe.shard_rows(index))
     check_owner(path, recipe)
     return finish(path, recipe, parts)
+
+
+def _fitted(opened: OpenRecipe, folder: Place) -> Balance | None:
+    """Fit the rule of a recipe with a goal; None if the dataset was begun with one."""
+    with plain_errors(folder, reading=True):
+        begun = folder.is_dir() and (folder / RECIPE).is_file()
+    if begun:
+        check_owner(folder, opened.recipe)
+        if frozen_rule(folder, opened.recipe, opened.variables) is not None:
+            return None
+    balance = opened.balanced()
+    warn(balance.warnings)
+    return balance
 
 
 def _run_here(recipe: Recipe, folder: Place, indices: Sequence[int], advance: Advance) -> None:

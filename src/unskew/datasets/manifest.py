@@ -14,6 +14,7 @@ from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally
 from unskew.core.values.json_text import parse_json
 from unskew.datasets.part import NOTES, Footer, note_name, part_name, read_footer, read_note
+from unskew.datasets.pilots import RULE, frozen_facts
 from unskew.io.dataset import CARD, MANIFEST
 from unskew.io.location import Place, files_below, inside, plain_errors, sha256
 
@@ -56,6 +57,8 @@ def inspect_files(folder: Place, recipe: Recipe, verified: Verified) -> list[Who
     entries = _entries(manifest, verified)
     if manifest.get("recipe") != recipe.hash:
         verified.faults.append(f"{MANIFEST} is of another recipe than recipe.json")
+    if recipe.has_goal and manifest.get("balance") != frozen_facts(folder):
+        verified.faults.append(f"{MANIFEST} does not have the rule of {RULE}")
     with plain_errors(folder, reading=True):
         if not (folder / CARD).is_file():
             verified.faults.append(f"{CARD} is missing")

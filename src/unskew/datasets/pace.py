@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from unskew.core.batch import Batch, concatenate
-from unskew.core.errors import HealthWarning
+from unskew.core.errors import HealthWarning, UnskewError, brief
 from unskew.core.samplers import CHUNK
-from unskew.core.source import Source
+from unskew.core.source import Source, sampler
 from unskew.datasets.target import Target
 
 DEFAULT_N = 100_000  # examples of what is endless
@@ -78,3 +80,17 @@ def _even(batches: Iterator[Batch], advance: Callable[[int], None]) -> Iterator[
             pieces = [whole.slice(CHUNK, len(whole))] if len(whole) > CHUNK else []
     if pieces:
         yield concatenate(pieces)
+
+
+def as_sampler(
+    target: Any, batch: bool | int, concurrency: int, cache: str | os.PathLike[str] | None
+) -> Any:
+    """Return a source for a function that is called in a special way; else what is given."""
+    if batch is False and concurrency == 1 and cache is None:
+        return target
+    if isinstance(target, Source) or not callable(target):
+        raise UnskewError(
+            f"batch, concurrency and cache are for functions, not for {brief(target)}; give the "
+            "function, or unskew.sampler(function, …)"
+        )
+    return sampler(target, batch=batch, concurrency=concurrency, cache=cache)

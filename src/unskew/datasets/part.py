@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -202,8 +202,9 @@ def card_variables(recipe: Recipe) -> list[SalientVariable]:
     domain = recipe_domain(recipe)
     names = list(domain.main or domain.variables) if domain is not None else []
     chosen = [domain.variable(name) for name in names] if domain is not None else []
-    others = tuple(name for name in recipe.homogenize if name not in names)
-    return [*chosen, *recipe_variables(replace(recipe, homogenize=others))]
+    others = [name for name in recipe.homogenize if name not in names]
+    own = dict(zip(recipe.homogenize, recipe_variables(recipe), strict=True))
+    return [*chosen, *(own[name] for name in others)]
 
 
 def note_name(name: str) -> str:

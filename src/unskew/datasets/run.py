@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.datasets.inputs import check_inputs
 from unskew.datasets.part import make_part
+from unskew.datasets.pilots import frozen_rule
 from unskew.datasets.shard import make_shard
 from unskew.datasets.target import open_recipe
 from unskew.io.dataset import RECIPE
@@ -23,14 +25,25 @@ Advance: TypeAlias = Callable[[int], None]
 Engine: TypeAlias = Callable[[Recipe, Place, Sequence[int]], Iterator[int]]
 
 
-def shard(recipe: Recipe, index: int, advance: Advance = lambda _: None) -> tuple[Batch, Tally]:
-    """Make one shard. The same recipe and index give the same examples anywhere, in any order."""
-    return make_shard(open_recipe(recipe), index, advance)
+def shard(
+    recipe: Recipe,
+    index: int,
+    advance: Advance = lambda _: None,
+    folder: Place | None = None,
+) -> tuple[Batch, Tally]:
+    """Make one shard. The same recipe and index give the same examples anywhere, in any order.
+
+    A recipe with a goal keeps examples by the rule in ``folder``, or fits it anew.
+    """
+    opened = open_recipe(recipe)
+    if recipe.has_goal and folder is not None:
+        opened = replace(opened, rule=frozen_rule(folder, recipe, opened.variables))
+    return make_shard(opened, index, advance)
 
 
 def run_part(recipe: Recipe, folder: Place, index: int, advance: Advance = lambda _: None) -> None:
     """Make one part of a dataset, whoever asks for it."""
-    batch, tally = shard(recipe, index, advance)
+    batch, tally = shard(recipe, index, advance, folder)
     check_owner(folder, recipe)
     check_inputs(folder, recipe)  # after they were read: had they changed, it would be seen
     make_part(recipe, folder, index, batch, tally, drawn=recipe.distinct)

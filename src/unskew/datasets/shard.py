@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unskew.balance.homogenizer import Homogenizer, KeptBatches
+from unskew.balance.best.balancer import Balancer
+from unskew.balance.best.goal import Balance
+from unskew.balance.best.rule import Rule
+from unskew.balance.homogenizer import Homogenizer
+from unskew.balance.kept import Chooser, KeptBatches
 from unskew.core.batch import Batch, concatenate
 from unskew.core.errors import RowError, UnskewError
 from unskew.core.recipe import Recipe
@@ -23,6 +27,7 @@ from unskew.core.source import Source
 from unskew.core.tally import Tally
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import SalientVariable
+from unskew.datasets.pilots import recipe_balance
 from unskew.datasets.splits import Excluded, allowed, keys_in
 
 if TYPE_CHECKING:
@@ -43,6 +48,11 @@ class OpenRecipe:
     key: str  # the column whose content tells examples apart; empty: the whole row
     given: Target | None  # the examples that are made anew
     excluded: Mapping[str, Target]
+    rule: Rule | None = None  # the frozen rule, of a recipe with a budget or a closeness
+
+    def balanced(self) -> Balance:
+        """Draw the pilot sample of a recipe with a goal, and fit its rule."""
+        return recipe_balance(self.recipe, restricted(self), self.variables)
 
     def excluded_keys(self) -> Excluded:
         """Return the keys that the recipe leaves out, by the name of what they are in."""
@@ -100,12 +110,15 @@ def shard_batches(opened: OpenRecipe, index: int) -> KeptBatches | DerivedBatche
         return DerivedBatches(opened, opened.given, index)
     recipe, split = opened.recipe, opened.recipe.shard_at(index)
     labels = (split.split, split.index) if recipe.splits else (index,)
-    homogenizer = None
+    chooser: Chooser | None = None
     if opened.variables:
         rng = generator(recipe.seed, recipe.source, "accept", *labels)
-        homogenizer = Homogenizer(joint(opened.variables), recipe.epsilon, rng)
+        if recipe.has_goal:
+            chooser = Balancer(opened.rule or opened.balanced().rule, rng)
+        else:
+            chooser = Homogenizer(joint(opened.variables), recipe.epsilon, rng)
     rng = generator(recipe.seed, recipe.source, "draw", *labels)
-    return KeptBatches(restricted(opened, split.split), rng, homogenizer)
+    return KeptBatches(restricted(opened, split.split), rng, chooser)
 
 
 def restricted(opened: OpenRecipe, split: str = "") -> Source:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.balance.best.rule import Rule
 from unskew.balance.codebook import Codebook
 from unskew.balance.histogram import Histogram
 from unskew.balance.theory import acceptance, expected_cost
@@ -26,6 +27,7 @@ from unskew.core.repeatable import refuse_unrepeatable
 from unskew.core.rng import generator
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import describe
+from unskew.datasets.pilots import balanced_variables, warn
 from unskew.datasets.shard import restricted
 from unskew.datasets.splits import not_wanted
 from unskew.datasets.target import open_recipe
@@ -70,7 +72,7 @@ class Stream(Iterator[Any]):
         if opened.source.is_own:
             refuse_unrepeatable(opened.source)
         self._source = restricted(opened)
-        self._pilot = _Pilot(recipe, pilot or pilot_of(recipe)) if recipe.homogenize else None
+        self._pilot = _pilot(recipe, pilot or pilot_of(recipe)) if recipe.homogenize else None
         self._block, self._row, self._yielded = part, 0, 0
         self._examples: list[Any] | None = None  # those of the block, once it is made
         if state is not None:
@@ -108,8 +110,8 @@ class Stream(Iterator[Any]):
                 return block
             self._go_on()
         raise UnskewError(
-            f"nothing kept in {IN_VAIN * BLOCK:,} draws at epsilon {self.recipe.epsilon:g}; "
-            "raise epsilon"
+            f"nothing kept in {IN_VAIN * BLOCK:,} draws {self.recipe.price}; raise the epsilon or "
+            "the closeness, or lower the budget"
         )
 
     def _go_on(self) -> None:
@@ -220,7 +222,13 @@ def _stream_hash(recipe: Recipe) -> str:
 
 
 def pilot_of(recipe: Recipe, draws: int | None = None) -> dict[str, Any]:
-    """Draw a pilot sample; return the values of the homogenized variable and their counts."""
+    """Draw a pilot sample; return what homogenizing needs to know of it, ready for JSON.
+
+    For ε these are the values of the variable and their counts; for a budget or a closeness, the
+    tables of the rule.
+    """
+    if recipe.has_goal:
+        return _rule(recipe).to_dict()
     variable = joint(recipe_variables(recipe))
     source = restricted(open_recipe(recipe))
     rng = generator(recipe.seed, recipe.source, "stream pilot")
@@ -231,6 +239,31 @@ def pilot_of(recipe: Recipe, draws: int | None = None) -> dict[str, Any]:
         histogram.add(batch)
         left -= len(batch)
     return {"values": histogram.codebook.values, "counts": histogram.counts.tolist()}
+
+
+def _rule(recipe: Recipe) -> Rule:
+    """Fit the rule of a recipe with a goal, and say what stands in its way."""
+    balance = open_recipe(recipe).balanced()
+    warn(balance.warnings)
+    return balance.rule
+
+
+def _pilot(recipe: Recipe, counted: Mapping[str, Any]) -> _Pilot | _Frozen:
+    if not recipe.has_goal:
+        return _Pilot(recipe, counted)
+    variables = balanced_variables(recipe_variables(recipe), recipe.jointly)
+    return _Frozen(Rule.from_dict(variables, counted), counted)
+
+
+@dataclass(frozen=True)
+class _Frozen:
+    """The probability to keep a row, from the tables of a rule."""
+
+    rule: Rule
+    counted: Mapping[str, Any]
+
+    def chances(self, batch: Batch) -> NDArray[np.float64]:
+        return self.rule.chances(batch)
 
 
 class _Pilot:

@@ -221,7 +221,7 @@ def _check_made(
         check_inputs(folder, recipe)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HealthWarning)  # it was shown when it was generated
-            batch = shard(recipe, part.index)[0]
+            batch = shard(recipe, part.index, folder=folder)[0]
         made = part_batch(part_bytes(recipe, part.index, batch))
     except UnskewError as error:
         verified.skipped.append(f"no part was made again: {error}")

@@ -5,7 +5,7 @@ DIR/recipe.json  DIR/data/train-00000-of-00002.parquet …  DIR/README.md  DIR/m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from unskew.core.batch import Batch
@@ -18,7 +18,7 @@ from unskew.io.object_store import store_errors
 from unskew.io.tables import TABLE_ROWS, Columns, check_names, table_batches, wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 RECIPE, MANIFEST, CARD = "recipe.json", "manifest.json", "README.md"
@@ -36,6 +36,9 @@ class Dataset:
     tally: Tally  # what was drawn, dropped and kept
     part_rows: tuple[int, ...]  # examples in each file
     checksums: tuple[str, ...]  # of each file
+    # Of a recipe with a budget or a closeness, by variable: the total variation from the target
+    # before and after, as the pilot sample said it.
+    apart: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a wrong number of rows: a stranger may have written the manifest."""
@@ -57,7 +60,13 @@ class Dataset:
             rows = tuple(part["rows"] for part in manifest["parts"])
             tally = Tally.from_dict(manifest["tally"])
             checksums = tuple(part["sha256"] for part in manifest["parts"])
-            return cls(path, recipe, sum(rows), parts, tally, rows, checksums)
+            apart = {
+                str(name): (float(before), float(after))
+                for name, (before, after) in manifest.get("balance", {})
+                .get("total_variation", {})
+                .items()
+            }
+            return cls(path, recipe, sum(rows), parts, tally, rows, checksums, apart)
         except FileNotFoundError:
             raise UnskewError(f"{path} is not finished; run its generate command again") from None
         except PermissionError:

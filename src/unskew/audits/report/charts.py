@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unskew.audits.records import Report, VariableAudit
 from unskew.audits.report import words
 from unskew.audits.report.pooling import Bar, pooled
+
+if TYPE_CHECKING:
+    from unskew.audits.plan import Plan
 
 Spec: TypeAlias = dict[str, Any]
 
@@ -69,6 +72,36 @@ def charts(report: Report) -> list[Spec]:
         histogram_chart(sides[0]) if len(sides) == 1 else comparison_chart(sides[0], sides[1])
         for sides in report.variables.values()
     ]
+
+
+def plan_chart(plan: Plan) -> Spec:
+    """Draw how far each variable stays from its target, by the cost."""
+    rows = [
+        {"draws": point.draws, "apart": apart, "variable": words.shown(name, 40)}
+        for point in plan.points
+        for name, apart in point.apart.items()
+    ]
+    return {
+        "title": {"text": f"What closeness costs: {words.shown(plan.label, 60)}"},
+        "data": {"values": rows},
+        "width": WIDTH,
+        "height": HEIGHT,
+        "mark": {"type": "line", "point": True},
+        "encoding": {
+            "x": {
+                "field": "draws",
+                "type": "quantitative",
+                "scale": {"type": "log"},
+                "title": "draws per kept example",
+            },
+            "y": {
+                "field": "apart",
+                "type": "quantitative",
+                "title": "total variation from the target",
+            },
+            "color": {"field": "variable", "type": "nominal", "title": None, "sort": None},
+        },
+    }
 
 
 def page_of_charts(specs: Sequence[Spec], columns: int = 2, title: Sequence[str] = ()) -> Spec:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -15,6 +16,9 @@ from unskew.audits.records import Report
 from unskew.audits.report import words
 from unskew.audits.report.pooling import sparks
 from unskew.core.visible import Visible
+
+if TYPE_CHECKING:
+    from unskew.audits.plan import Plan
 
 LONGEST_NAME = 20  # a longer name is folded, so that it takes no room from other columns
 # Ever narrower tables for one side and for two: columns left out, frequent values, bars.
@@ -54,6 +58,36 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     yield from map(Text, filter(None, lead))
     for note in filter(None, [*words.notes(report), words.how_measured(report)]):
         yield Text(note, style="dim")
+
+
+def plan_table(plan: Plan) -> RenderableType:
+    """Draw a row for each price: what it buys, and how far the variables stay from the targets."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("draws per kept example", "farthest from its target", "mean", "KL left"):
+        table.add_column(heading, justify="left" if heading.startswith("far") else "right")
+    for point in plan.points:
+        name, apart = point.farthest
+        mean = sum(point.apart.values()) / len(point.apart)
+        table.add_row(
+            f"{point.draws:.3g}",
+            Text(f"{apart:.3f}  {words.shown(name, 40)}"),
+            f"{mean:.3f}",
+            f"{point.distance:.3f}",
+        )
+    lines: list[RenderableType] = [
+        Text.assemble((words.shown(plan.label, 200), "bold"), f": by {', '.join(plan.names)}"),
+        table,
+        Text(
+            f"total variation from the target, in a sample of {plan.examples:,} examples; no rule "
+            "does better at its cost",
+            style="dim",
+        ),
+    ]
+    for first, second, nats in plan.conflicts[:3]:
+        lines.append(Text(f"{first} and {second} cannot both get there: {nats:.2f} nats remain"))
+    if plan.command:
+        lines.append(Text(f"choose a row: {plan.command}"))
+    return Visible(Group(*lines))
 
 
 @dataclass(frozen=True)

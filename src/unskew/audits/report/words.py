@@ -253,9 +253,10 @@ def left(recipe: Recipe | None, variables: Pairs) -> str:
     kl_left = f"KL that is left, in nats: {rest}."
     if recipe is None or not recipe.homogenize:
         return kl_left
-    by = " × ".join(shown(name, 60) for name in recipe.homogenize)
-    more = ", which does not make it uniform" if recipe.epsilon else ""
-    return f"After: homogenized by {by} at ε = {recipe.epsilon:g}{more}. {kl_left}"
+    by = shown(recipe.balanced, 200)
+    exact = recipe.has_goal or not recipe.epsilon
+    more = "" if exact else ", which does not make it uniform"
+    return f"After: homogenized by {by} {recipe.price}{more}. {kl_left}"
 
 
 def supports(variables: Pairs) -> str:

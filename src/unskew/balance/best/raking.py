@@ -1,6 +1,6 @@
 """Balances several variables at once, at a price: raking with a cap.
 
-Of the distributions that C draws buy (``balance/capped``), ``rake`` looks for the one with the
+Of the distributions that C draws buy (``balance/best/capped``), ``rake`` looks for the one with the
 least Σ KL(r_j‖t_j) over the variables j. Here r_j are the shares of the values of variable j, and
 t_j is its target. It has the form r(s) = p(s)·min(C, c·Π a_j(x_j)): one table for each variable.
 
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.balance.capped import capped, enough, least_possible
-from unskew.balance.cells import Cells, Shares
+from unskew.balance.best.capped import capped, enough, least_possible
+from unskew.balance.best.cells import Cells, Shares
 
 Tables = tuple[NDArray[np.float64], ...]
 TOLERANCE = 1e-3  # nats between the distance reached and the bound that no rule can pass

@@ -12,11 +12,12 @@ from itertools import combinations
 
 import numpy as np
 
-from unskew.balance.capped import enough
-from unskew.balance.cells import Cells, Codes, Shares, cells_of
-from unskew.balance.raking import Raked, rake
+from unskew.balance.best.capped import enough
+from unskew.balance.best.cells import Cells, Codes, Shares, cells_of
+from unskew.balance.best.raking import Raked, rake
 
 PRICES = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)  # draws for each kept example
+SMALL = 0.05  # nats: a conflict below this is not worth a word
 ROUGHLY = 0.01  # nats: the tolerance of a curve that people look at
 WITHIN = 0.99  # of the closeness that is asked for, so that the last steps may be left out
 _SAME = 1 + 1e-6  # costs that differ by less than this factor are the same
@@ -137,7 +138,7 @@ def shortfalls(fit: Raked, targets: Sequence[Shares]) -> list[Shortfall]:
     return sorted(lacking, key=lambda item: item.share - item.target)
 
 
-def conflicts(cells: Cells, targets: Sequence[Shares], least: float = ROUGHLY) -> list[Conflict]:
+def conflicts(cells: Cells, targets: Sequence[Shares], least: float = SMALL) -> list[Conflict]:
     """Return the pairs of variables that stand in each other's way, the worst first.
 
     Each pair is fitted alone, at any cost. What each of its variables lacks alone does not count.

@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.balance.cells import Cells, Codes, Shares, cells_of
+from unskew.balance.best.cells import Cells, Codes, Shares, cells_of
+from unskew.balance.best.raking import Raked
 from unskew.balance.codebook import Codebook
-from unskew.balance.raking import Raked
 from unskew.core.errors import UnskewError
+from unskew.core.tally import plain
 
 if TYPE_CHECKING:
     from unskew.core.batch import Batch
     from unskew.core.variables.variable import SalientVariable
+
+
+DIGITS = 6  # of a table: two machines that fit the same rule may differ in the last digits
 
 
 @dataclass(frozen=True)
@@ -66,49 +70,65 @@ class Rule:
         variables: Sequence[SalientVariable],
         values: Sequence[Sequence[Hashable]],
         tables: Sequence[NDArray[np.float64]],
+        draws: float,
     ) -> None:
-        """Take a table for each variable; ``values`` are those of its entries, in order."""
-        self.variables = tuple(variables)
+        """Take a table for each variable; ``values`` are those of its entries, in order.
+
+        ``draws`` is the expected cost of a kept example.
+        """
+        self.variables, self.draws = tuple(variables), draws
         self.values = tuple(tuple(known) for known in values)
-        self._tables = tuple(np.append(table, table.max()) for table in tables)
-        self._codebooks = tuple(map(Codebook, self.variables))
-        for codebook, known in zip(self._codebooks, self.values, strict=True):
+        rounded = [np.round(table, DIGITS) for table in tables]
+        self._tables = tuple(np.append(table, table.max()) for table in rounded)
+        self.codebooks = tuple(map(Codebook, self.variables))
+        for codebook, known in zip(self.codebooks, self.values, strict=True):
             codebook.learn(known)
 
     @classmethod
     def of(cls, pilot: Pilot, fit: Raked) -> Rule:
         """Return the rule of a fit to a pilot sample."""
         variables = [codebook.variable for codebook in pilot.codebooks]
-        return cls(variables, [codebook.values for codebook in pilot.codebooks], fit.tables)
+        values = [codebook.values for codebook in pilot.codebooks]
+        return cls(variables, values, fit.tables, fit.draws)
 
-    def chances(self, batch: Batch) -> NDArray[np.float64]:
-        """Return with which probability each row is kept.
+    def codes(self, batch: Batch) -> list[NDArray[np.int64]]:
+        """Return the code of each row, for each variable."""
+        return [codebook.measure(batch) for codebook in self.codebooks]
+
+    def chances_of(self, codes: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
+        """Return with which probability each row is kept, by its codes.
 
         A value that the pilot sample did not have is rare: it counts like the value that is kept
         most readily.
         """
-        scores = np.zeros(len(batch))
-        for codebook, table in zip(self._codebooks, self._tables, strict=True):
-            scores += table[np.minimum(codebook.measure(batch), len(table) - 1)]
+        scores = np.zeros(len(codes[0]))
+        for column, table in zip(codes, self._tables, strict=True):
+            scores += table[np.minimum(column, len(table) - 1)]
         chances: NDArray[np.float64] = np.exp(np.minimum(scores, 0.0))
         return chances
+
+    def chances(self, batch: Batch) -> NDArray[np.float64]:
+        """Return with which probability each row is kept."""
+        return self.chances_of(self.codes(batch))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tables as plain data, ready for JSON."""
         named = zip(self.variables, self.values, self._tables, strict=True)
-        return {
-            variable.name: {"values": list(values), "table": table[:-1].tolist()}
+        tables = {
+            variable.name: {"values": list(map(plain, values)), "table": table[:-1].tolist()}
             for variable, values, table in named
         }
+        return {"draws": self.draws, "tables": tables}
 
     @classmethod
     def from_dict(cls, variables: Sequence[SalientVariable], data: Mapping[str, Any]) -> Rule:
         """Return the rule of variables that ``to_dict`` wrote."""
         try:
-            named = [data[variable.name] for variable in variables]
+            draws = float(data["draws"])
+            named = [data["tables"][variable.name] for variable in variables]
             values = [[_hashable(value) for value in item["values"]] for item in named]
             tables = [np.array(item["table"], dtype=float) for item in named]
-            fitting = all(
+            fitting = 1 <= draws < float("inf") and all(
                 table.shape == (len(known),) and len(table) and np.isfinite(table).all()
                 for known, table in zip(values, tables, strict=True)
             )
@@ -116,7 +136,7 @@ class Rule:
             raise UnskewError(f"the tables are damaged ({error}); fit them again") from None
         if not fitting:
             raise UnskewError("the tables are damaged (their lengths differ); fit them again")
-        return cls(variables, values, tables)
+        return cls(variables, values, tables, draws)
 
 
 def _hashable(value: Any) -> Hashable:

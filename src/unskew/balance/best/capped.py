@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.balance.cells import Shares
+from unskew.balance.best.cells import Shares
 
 _SLACK = 1e-12  # floating point may lack this much of the logarithm of a cap
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.balance.cells import Shares
+from unskew.balance.best.cells import Shares
 from unskew.core.errors import UnskewError, brief, unknown
 
 UNIFORM = "uniform"

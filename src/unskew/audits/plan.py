@@ -1,0 +1,148 @@
+"""Plans: what each closeness to the targets costs, before anything is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from unskew.balance.best.goal import Goal, targets_of
+from unskew.balance.best.price import PRICES, Conflict, conflicts, curve, total_variation
+from unskew.balance.best.rule import Pilot
+from unskew.balance.best.targets import Target
+from unskew.core.errors import UnskewError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import RenderableType
+
+MOST_CELLS = 60_000  # combinations that a plan looks at; more would take over a second
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a number of draws for each kept example buys.
+
+    ``apart`` is the total variation of each variable from its target. ``distance`` is the sum of
+    their KL divergences, and ``bound`` the least that any rule reaches at this cost.
+    """
+
+    draws: float
+    apart: Mapping[str, float]
+    distance: float
+    bound: float
+
+    @property
+    def farthest(self) -> tuple[str, float]:
+        """The variable that stays farthest from its target, and its total variation."""
+        name = max(self.apart, key=lambda name: self.apart[name])
+        return name, self.apart[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        return {
+            "draws": self.draws,
+            "total_variation": dict(self.apart),
+            "distance": self.distance,
+            "bound": self.bound,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """The curve of cost against distance, from a sample. ``print`` draws it as a table."""
+
+    label: str
+    names: tuple[str, ...]
+    points: tuple[Point, ...]
+    examples: int  # of the sample
+    conflicts: tuple[tuple[str, str, float], ...] = ()  # pairs, with the nats that must remain
+    command: str = ""  # for a shell, with {draws} where the price goes
+
+    def at(self, draws: float) -> Point:
+        """Return the last point that costs no more than ``draws``."""
+        affordable = [point for point in self.points if point.draws <= draws * (1 + 1e-9)]
+        if not affordable:
+            raise UnskewError(f"draws are {draws:g}; a kept example costs at least 1")
+        return affordable[-1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        return {
+            "label": self.label,
+            "examples": self.examples,
+            "points": [point.to_dict() for point in self.points],
+            "conflicts": [list(pair) for pair in self.conflicts],
+        }
+
+    @property
+    def summary(self) -> str:
+        """One line: some costs, each with the distance of the farthest variable."""
+        chosen = [self.at(draws) for draws in (1, 2, 5, 10, 20, 50) if draws <= self._most]
+        if self.points[-1] not in chosen:
+            chosen.append(self.points[-1])
+        unique = list(dict.fromkeys((point.draws, point.farthest[1]) for point in chosen))
+        texts = [f"{draws:.3g}: {apart:.2f}" for draws, apart in unique]
+        return "; ".join(texts)
+
+    @property
+    def _most(self) -> float:
+        return self.points[-1].draws
+
+    def __repr__(self) -> str:
+        """Return one line; ``print`` draws the table."""
+        return f"<Plan for {self.label}, by {', '.join(self.names)}: {self.summary}>"
+
+    def __str__(self) -> str:
+        """Return the table as text."""
+        from rich.console import Console
+
+        console = Console(highlight=False)
+        with console.capture() as captured:
+            console.print(self)
+        return captured.get().rstrip("\n")
+
+    def __rich__(self) -> RenderableType:
+        """Return the table for a terminal."""
+        from unskew.audits.report.terminal import plan_table
+
+        return plan_table(self)
+
+    def picture(self, path: str | Path) -> Path:
+        """Write the curve as a picture: .png or .svg."""
+        from unskew.audits.report import write_chart
+        from unskew.audits.report.charts import plan_chart
+
+        return write_chart(plan_chart(self), path)
+
+
+def plan_of(
+    pilot: Pilot,
+    label: str,
+    targets: Mapping[str, Target] | None = None,
+    prices: Sequence[float] = PRICES,
+    command: str = "",
+) -> Plan:
+    """Return the curve for the variables of a sample."""
+    cells = pilot.cells()
+    if len(cells.shares) > MOST_CELLS:  # every n-th example is a sample, too
+        every = -(-len(cells.shares) // MOST_CELLS)
+        pilot = Pilot(pilot.codebooks, pilot.codes[::every])
+        cells = pilot.cells()
+    variables = [codebook.variable for codebook in pilot.codebooks]
+    names = tuple(variable.name for variable in variables)
+    values = [codebook.values for codebook in pilot.codebooks]
+    goal = Goal(budget=1.0, targets=targets or {})
+    wanted = targets_of(variables, values, pilot.shares(), goal)
+    points = []
+    for fit in curve(cells, wanted, prices):
+        apart = map(total_variation, fit.margins, wanted)
+        points.append(
+            Point(fit.draws, dict(zip(names, apart, strict=True)), fit.distance, fit.bound)
+        )
+    fights: list[Conflict] = []
+    if len(names) > 1 and points[-1].farthest[1] > 0.05:
+        fights = conflicts(cells, wanted)
+    pairs = tuple((names[f.first], names[f.second], f.distance) for f in fights)
+    return Plan(label, names, tuple(points), len(pilot.codes), pairs, command)

@@ -1,0 +1,1 @@
+"""The best rule at a price: several variables, any target, a budget instead of ε."""

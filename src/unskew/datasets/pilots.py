@@ -1,0 +1,166 @@
+"""Pilot samples: the rule by which a recipe with a budget keeps examples is fitted to one.
+
+The pilot is drawn once for a dataset or a stream, and the rule is written down. So all parts, all
+workers and all machines keep examples by the same rule.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from unskew.balance.best.goal import Balance, Goal, balance
+from unskew.balance.best.rule import Pilot, Rule, pilot_of
+from unskew.balance.best.targets import Target
+from unskew.core.batch import Batch
+from unskew.core.errors import HealthWarning, UnskewError, brief
+from unskew.core.recipe import Recipe
+from unskew.core.rng import generator
+from unskew.core.source import Source
+from unskew.core.values.json_text import parse_json
+from unskew.core.variables.combine import joint
+from unskew.core.variables.variable import SalientVariable, describe
+from unskew.datasets.part import NOTES
+from unskew.io.files import create_text
+from unskew.io.location import Place, inside
+
+RULE = f"{NOTES}/balance.json"  # in the folder of a dataset
+_ANEW = "choose a new folder"
+FIRST = 4_096  # draws by which the size of a pilot is worked out
+LARGEST = 1 << 19  # draws
+LARGEST_OWN = 1 << 14  # draws of a user's own source, which may be slow
+OFTEN_KEPT = 0.9  # a value whose draws are kept more often than this need not be known well
+ERROR = 0.05  # relative standard error wanted of the rarest share that matters
+
+
+def goal_of(recipe: Recipe) -> Goal:
+    """Return what a recipe wants to reach."""
+    targets = {
+        name: target if isinstance(target, str) else {_value(v): share for v, share in target}
+        for name, target in recipe.target.items()
+    }
+    return Goal(recipe.budget, recipe.closeness, targets)
+
+
+def targets_by_name(variables: Sequence[SalientVariable], target: Any) -> dict[str, Target]:
+    """Return the target of each variable that has one: a target for all, or one for each."""
+    names = [variable.name for variable in variables]
+    if target is None:
+        return {}
+    if isinstance(target, Mapping) and not set(target) <= set(names):
+        if len(names) > 1:
+            raise UnskewError(
+                f"target is {brief(target)}; give one for each variable, by name: {describe(names)}"
+            )
+        return {names[0]: target}
+    if isinstance(target, Mapping):
+        return dict(target)
+    return dict.fromkeys(names, target)
+
+
+def warn(messages: Sequence[str]) -> None:
+    """Show what stands in the way of the targets."""
+    for message in messages:
+        warnings.warn(message, HealthWarning, stacklevel=3)
+
+
+def balanced_variables(
+    variables: Sequence[SalientVariable], jointly: bool
+) -> tuple[SalientVariable, ...]:
+    """Return the variables that get a table each: one for all if they count jointly."""
+    return (joint(variables),) if jointly else tuple(variables)
+
+
+def fitted(
+    source: Source,
+    variables: Sequence[SalientVariable],
+    goal: Goal,
+    rng: np.random.Generator,
+    draws: int = 0,
+) -> Balance:
+    """Draw a pilot sample, and fit the rule to it.
+
+    Without a number of draws, a first look says how many are needed: the share of a value that is
+    often dropped must be known to 5 %. Other values need not be known so well.
+    """
+    batches = list(_drawn(source, rng, draws or FIRST))
+    first = balance(_pilot(variables, batches, goal), goal)
+    most = LARGEST_OWN if source.is_own else LARGEST
+    wanted = min(most, _wanted(first))
+    if draws or wanted <= FIRST:
+        return first
+    batches += _drawn(source, rng, wanted - FIRST)
+    return balance(_pilot(variables, batches, goal), goal)
+
+
+def _pilot(variables: Sequence[SalientVariable], batches: Sequence[Batch], goal: Goal) -> Pilot:
+    """Return the sample. It also knows the values that the targets name and no example has."""
+    sample = pilot_of(variables, batches)
+    for codebook in sample.codebooks:
+        target = goal.targets.get(codebook.variable.name)
+        if isinstance(target, Mapping):
+            codebook.learn(value for value, share in target.items() if share)
+    return sample
+
+
+def recipe_balance(recipe: Recipe, source: Source, variables: Sequence[SalientVariable]) -> Balance:
+    """Fit the rule of a recipe; the pilot has random numbers of its own."""
+    rng = generator(recipe.seed, recipe.source, "pilot")
+    chosen = balanced_variables(variables, recipe.jointly)
+    return fitted(source, chosen, goal_of(recipe), rng, recipe.pilot)
+
+
+def frozen_rule(folder: Place, recipe: Recipe, variables: Sequence[SalientVariable]) -> Rule | None:
+    """Return the rule that the dataset in a folder was begun with; None if there is none."""
+    try:
+        text = inside(folder, RULE).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+    try:
+        data = parse_json(text)
+    except ValueError as error:
+        raise UnskewError(f"{folder / RULE} cannot be read ({error}); {_ANEW}") from error
+    if not isinstance(data, dict) or data.get("recipe") != recipe.hash:
+        raise UnskewError(f"{folder / RULE} is of another recipe; {_ANEW}")
+    return Rule.from_dict(balanced_variables(variables, recipe.jointly), data)
+
+
+def freeze(folder: Place, recipe: Recipe, balance: Balance) -> None:
+    """Write the rule of a dataset, unless another run has just done so."""
+    data = {"recipe": recipe.hash, **balance.to_dict()}
+    create_text(folder / RULE, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+
+def frozen_facts(folder: Place) -> dict[str, Any]:
+    """Return what the file of the rule says; nothing if there is none."""
+    try:
+        data = parse_json((folder / RULE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _drawn(source: Source, rng: np.random.Generator, n: int) -> Iterator[Batch]:
+    left = n
+    while left > 0:
+        batch, _ = source.draw(rng, min(left, source.chunk))
+        left -= len(batch)
+        yield batch
+
+
+def _wanted(first: Balance) -> int:
+    """Return how many draws tell the rarest share that matters up to the wanted error."""
+    rarest = 1.0
+    for shares, reached in zip(first.shares, first.reached, strict=True):
+        dropped = (shares > 0) & (reached < OFTEN_KEPT * first.draws * shares)
+        rarest = min([rarest, *shares[dropped].tolist()])
+    return math.ceil(1 / (rarest * ERROR**2))
+
+
+def _value(value: Any) -> Any:
+    return tuple(map(_value, value)) if isinstance(value, list) else value
