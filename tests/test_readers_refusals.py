@@ -174,6 +174,7 @@ def test_types_of_csv() -> None:
         "truth": [False, True, None],
         "name": ["007", "1", "2"],
         "date": ["2024-01-05", "2024-01-06", None],
+            "weekday(date)": [5, 6, None],
         "text": ["NA", "a", None],
         "quoted": ["NA", "b", 'x, "y"\nz'],
         "none": [None],
@@ -347,5 +348,5 @@ def test_a_file_of_a_pattern_is_not_written_over() -> None:
     with pytest.raises(UnskewError, match=r"data/a\.jsonl is what is read; name another file"):
         unskew.resample("data/*.jsonl", by="a", path="data/a.jsonl")
     assert Path("data/a.jsonl").read_text() == ROW
-    unskew.resample("data/*.jsonl", "data/b.jsonl", by="a")
+    unskew.resample("data/*.jsonl", by="a", path="data/b.jsonl")
     assert Path("data/b.jsonl").read_text() == ROW

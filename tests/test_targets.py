@@ -111,7 +111,8 @@ def test_a_built_in_name_comes_before_a_folder_of_that_name(tmp_path, monkeypatc
 
 def test_the_file_of_a_recipe_runs_no_code_unless_it_is_trusted(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sys.modules.pop("evil", None)
+    monkeypatch.setitem(sys.modules, "evil", None)  # it is restored: others look whether it is here
+    del sys.modules["evil"]
     Path("evil.py").write_text("print('imported')\ndef draw(rng):\n    return {'x': 1}\n")
     Path("recipe.json").write_text(Recipe("evil:draw", 5).to_json())
     refused = command("audit", "recipe.json", code=2)
