@@ -22,7 +22,7 @@ from unskew.core.errors import UnskewError, check_count, check_range, unknown
 from unskew.experiments.say import Say
 
 AGAIN = 75  # the exit code that means: run it again (EX_TEMPFAIL of sysexits)
-ALL, NONE, CALCULATOR = "all", "none", "calculator"
+ALL, NONE, WITH_FIGURE = "all", "none", "calculator"
 OF_CALCULATOR, OF_KAREL = PANELS["calculator"], PANELS["karel"]
 
 
@@ -157,16 +157,16 @@ def time_limit(minutes: float | None) -> Iterator[None]:
 
 def _check(order: Order, minutes: float | None) -> None:
     """Refuse options that do not fit together before the work begins."""
-    from unskew.experiments import load_experiment
+    from unskew.experiments import CALCULATOR, load_experiment
 
     if order.experiment != ALL:
         load_experiment(order.experiment)
-    if order.steps is not None and order.experiment != CALCULATOR:
+    if order.steps is not None and order.experiment not in CALCULATOR:
         raise UnskewError(f"--steps is for the Calculator; leave it out of {order.experiment}")
     check_count("--at-once", order.at_once)
     for name, is_given in (("only", bool(order.only)), ("at-once", order.at_once > 1)):
-        if is_given and order.experiment == CALCULATOR:
-            raise UnskewError(f"--{name} is for Karel's models; leave it out of calculator")
+        if is_given and order.experiment in CALCULATOR:
+            raise UnskewError(f"--{name} is for Karel's models; leave it out of {order.experiment}")
     work = order.work
     if order.only and work is None:
         raise UnskewError("--only needs a folder with earlier results; give --work")
@@ -186,7 +186,7 @@ def _check_files(
     from unskew.experiments import EXPERIMENTS
     from unskew.io.files import check_writable
 
-    if figure is not None and order.experiment != CALCULATOR:
+    if figure is not None and order.experiment != WITH_FIGURE:
         raise UnskewError(f"--figure is for the Calculator; leave it out of {order.experiment}")
     if output is not None:
         for name in EXPERIMENTS if order.experiment == ALL else [""]:
@@ -201,7 +201,7 @@ def _check_files(
 
 def _results(order: Order, work: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the results of the experiments by name; those of Karel share their models."""
-    from unskew.experiments import EXPERIMENTS, KAREL, calculator, load_experiment
+    from unskew.experiments import CALCULATOR, EXPERIMENTS, KAREL, load_experiment
 
     names = EXPERIMENTS if order.experiment == ALL else (order.experiment,)
     karel = {name: load_experiment(name) for name in names if name in KAREL}
@@ -212,21 +212,26 @@ def _results(order: Order, work: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         scale = find_scale(order.scale)
         trainings = [training for e in karel.values() for training, _ in e.trainings(scale)]
         _check_only(order.only or [], trainings)
-    is_wanted = CALCULATOR in names
-    earlier = calculator.earlier_result(work, order.scale, order.steps) if is_wanted else None
+    wanted = [name for name in names if name in CALCULATOR]
+    earlier = {name: _earlier(order, work, name) for name in wanted}
     lab: Any = _lab(order, work, list(karel.values())) if karel else None
-    if lab and order.only == [NONE] and not earlier and not any(map(lab.known, trainings)):
+    if (
+        lab
+        and order.only == [NONE]
+        and not any(earlier.values())
+        and not any(map(lab.known, trainings))
+    ):
         raise UnskewError(
             f"{work} has no results of scale {order.scale}; give the --work and --scale of an "
             "earlier run"
         )
     if lab and order.at_once > 1:
         _train_at_once(lab, list(karel.values()), order)
-    if earlier or (is_wanted and not order.only):
-        yield CALCULATOR, earlier or _run_calculator(order, work)
-    elif is_wanted:
-        left_out = f"{work} has no Calculator of scale {order.scale}; the Calculator is left out"
-        echo(left_out, err=True)
+    for name, result in earlier.items():
+        if result or not order.only:
+            yield name, result or _run_calculator(order, work, name)
+        else:
+            echo(f"{work} has no {name} of scale {order.scale}; it is left out", err=True)
     for name, experiment in karel.items():
         steps = experiment.steps_left(lab, order.only)
         with progress(f"reproducing {name}", steps or None) as advance:
@@ -235,14 +240,25 @@ def _results(order: Order, work: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield name, result  # after the progress bar is gone
 
 
-def _run_calculator(order: Order, work: Path) -> dict[str, Any]:
-    """Run the Calculator's experiment, and keep its result."""
-    from unskew.experiments import calculator
+def _earlier(order: Order, work: Path, name: str) -> dict[str, Any] | None:
+    """Return a result of the Calculator that the work folder has."""
+    from unskew.experiments.calculator import earlier_result
 
-    steps = order.steps or calculator.training_steps(order.scale)
-    with progress(f"reproducing {CALCULATOR}", steps) as advance:
-        result = calculator.run(order.scale, work / CALCULATOR, say_progress(advance), order.steps)
-    calculator.keep(result, work)
+    return earlier_result(work, order.scale, order.steps, name)
+
+
+def _run_calculator(order: Order, work: Path, name: str) -> dict[str, Any]:
+    """Run an experiment of the Calculator, and keep its result."""
+    from unskew.experiments import load_experiment
+    from unskew.experiments.calculator import keep, training_steps
+
+    steps = order.steps or training_steps(order.scale)
+    with progress(f"reproducing {name}", steps) as advance:
+        experiment = load_experiment(name)
+        result: dict[str, Any] = experiment.run(
+            order.scale, work / name, say_progress(advance), order.steps
+        )
+    keep(result, work)
     return result
 
 

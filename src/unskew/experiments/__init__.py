@@ -15,17 +15,18 @@ KAREL = (  # the names of ``karel/experiments.py``, which is slow to import
     "karel-beyond",
     "karel-passes",
 )
-EXPERIMENTS = ("calculator", *KAREL)
+CALCULATOR = ("calculator", "calculator-budgets")
+EXPERIMENTS = (*CALCULATOR, *KAREL)
 
 
 def load_experiment(name: str) -> Any:
-    """Return an experiment by name: the Calculator's module, or an ``Experiment`` of Karel."""
+    """Return an experiment by name: a module of the Calculator, or an ``Experiment`` of Karel."""
     if name not in EXPERIMENTS:
         raise unknown("experiment", name, EXPERIMENTS)
     if name in KAREL:
         from unskew.experiments.karel import experiments
 
         return {experiment.name: experiment for experiment in experiments.EXPERIMENTS}[name]
-    from unskew.experiments import calculator
+    from unskew.experiments import calculator, calculator_budgets
 
-    return calculator
+    return {module.NAME: module for module in (calculator, calculator_budgets)}[name]

@@ -8,7 +8,7 @@ mixture of the four sources as they are.
 import hashlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from itertools import product
@@ -108,17 +108,19 @@ def run(
     ``work`` keeps the training, so that a later run can continue it. ``steps`` replaces the
     scale's number of training steps.
     """
-    size, say = _size(scale, steps), say or Say()
+    size, say = size_of(scale, steps), say or Say()
     begin = time.perf_counter()
     distributions = list(_distributions())
     say.stage(f"generating {len(distributions) * size.seeds} training sets of {size.examples:,}")
-    training_sets = _training_sets(distributions, size)
+    jobs = list(product(distributions, range(size.seeds)))
+    sets = training_sets([made.recipe(size.examples, seed) for made, seed in jobs])
     generated = time.perf_counter()
     say.stage("measuring draws per kept example")
     costs = _costs(size.cost_examples)
-    say.stage(f"training {len(training_sets)} models side by side")
-    scores = _train_and_score(size, [data for data, _ in training_sets], work, say)
-    tallies = [tally for _, tally in training_sets]
+    say.stage(f"training {len(sets)} models side by side")
+    seeds = [seed for _, seed in jobs]
+    scores = train_and_score(size, [data for data, _ in sets], seeds, work, say)
+    tallies = [tally for _, tally in sets]
     return {
         "experiment": NAME,
         "scale": scale,
@@ -134,12 +136,14 @@ def run(
     }
 
 
-def earlier_result(work: Path, scale: str, steps: int | None = None) -> dict[str, Any] | None:
+def earlier_result(
+    work: Path, scale: str, steps: int | None = None, name: str = NAME
+) -> dict[str, Any] | None:
     """Return an earlier result with the settings of this scale, if the folder has one."""
-    settings = json.loads(json.dumps(asdict(_size(scale, steps))))
-    for path in sorted(work.glob(f"{NAME}*.json")):
+    settings = json.loads(json.dumps(asdict(size_of(scale, steps))))
+    for path in sorted(work.glob(f"{name}-*.json")):
         result = read_json(path, "remove it")
-        if isinstance(result, dict) and result.get("settings") == settings:
+        if isinstance(result, dict) and settings.items() <= result.get("settings", {}).items():
             return result
     return None
 
@@ -148,15 +152,15 @@ def keep(result: dict[str, Any], work: Path) -> None:
     """Write a result into a folder. Its name depends on its settings."""
     text = json.dumps(result["settings"], sort_keys=True)
     name = hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
-    write_json(work / f"{NAME}-{name}.json", result)
+    write_json(work / f"{result['experiment']}-{name}.json", result)
 
 
 def training_steps(scale: str) -> int:
     """Return the number of training steps of a scale."""
-    return _size(scale).train.steps
+    return size_of(scale).train.steps
 
 
-def _size(scale: str, steps: int | None = None) -> Scale:
+def size_of(scale: str, steps: int | None = None) -> Scale:
     """Return the sizes of a scale, with another number of training steps if it is given."""
     if scale not in SCALES:
         raise unknown("scale", scale, SCALES)
@@ -171,31 +175,26 @@ def _distributions() -> Iterator[Distribution]:
             yield Distribution(source, variable, epsilon)
 
 
-def _training_sets(
-    distributions: list[Distribution], size: Scale
-) -> list[tuple[Expressions, Tally]]:
-    """Make a training set for each distribution and seed.
+def training_sets(recipes: Sequence[Recipe]) -> list[tuple[Expressions, Tally]]:
+    """Make the training set of each recipe, which has one part.
 
     Threads suffice, since the compiled kernels release the lock of the interpreter.
     """
 
-    def make(job: tuple[Distribution, int]) -> tuple[Expressions, Tally]:
-        distribution, seed = job
-        batch, tally = shard(distribution.recipe(size.examples, seed), 0)
+    def make(recipe: Recipe) -> tuple[Expressions, Tally]:
+        batch, tally = shard(recipe, 0)
         return Expressions.of(batch, 64), tally
 
-    jobs = list(product(distributions, range(size.seeds)))
     with ThreadPoolExecutor(cpu_count()) as pool:
-        return list(pool.map(make, jobs))
+        return list(pool.map(make, recipes))
 
 
-def _train_and_score(
-    size: Scale, sets: list[Expressions], work: Path | None, say: Say
+def train_and_score(
+    size: Scale, sets: list[Expressions], seeds: Sequence[int], work: Path | None, say: Say
 ) -> dict[str, NDArray[np.float64]]:
     """Train a model on each set; return the accuracy of every model on each test source."""
-    seeds = tuple(range(size.seeds)) * (len(sets) // size.seeds)
     data = TrainingData(sets, range(len(sets)), ALONE.device)
-    reader = ReaderConfig(hidden=size.hidden, seeds=seeds)
+    reader = ReaderConfig(hidden=size.hidden, seeds=tuple(seeds))
     model = train(reader, size.train, data, work, say.step)
     say.stage("scoring")
     scores = {}
@@ -218,7 +217,7 @@ def _tables(
         return dict(zip(distributions, values.reshape(-1, seeds), strict=True))
 
     accuracy = by_distribution(100 * np.mean([scores[name] for name in TEST_SOURCES], axis=0))
-    removed = by_distribution(np.array([_kl_removed(tally) for tally in tallies]))
+    removed = by_distribution(np.array([sum(kl_removed_by(tally).values()) for tally in tallies]))
     on_test = {name: by_distribution(100 * scores[name]) for name in TEST_SOURCES}
 
     def gain(source: str, variable: str, epsilon: float) -> NDArray[np.float64]:
@@ -252,15 +251,16 @@ def _estimate(values: NDArray[np.float64]) -> dict[str, Any]:
     return numbers | {"values": [round(value, 3) for value in estimate.values]}
 
 
-def _kl_removed(tally: Tally) -> float:
-    """Return how much of the KL from uniform homogenizing removed, in percent; 0 without it."""
+def kl_removed_by(tally: Tally) -> dict[str, float]:
+    """Return how much of each variable's KL from uniform homogenizing removed, in percent."""
+    removed = {}
     for name, drawn in tally.drawn_values.items():
         before, after = (
             VariableAudit(name, {value: counts[value] for value in in_order(drawn)}, False)
             for counts in (drawn, tally.kept_values[name])
         )
-        return kl_removed(before, after) or 0.0
-    return 0.0
+        removed[name] = kl_removed(before, after) or 0.0
+    return removed
 
 
 def _costs(kept: int) -> list[dict[str, Any]]:
