@@ -127,7 +127,9 @@ def draw_program(state: Chance, grammar: Grammar, draft: Draft) -> bool:
         block[TO_COME] -= 1
         size = min(block[STATEMENTS_IN_ALL], SIZES)
         if depth < MAX_DEPTH and uniform(state) < grammar.control[block[KIND], depth, size - 1]:
-            chosen, condition = _construct(state, grammar.constructs, grammar.conditions, block, weights)
+            chosen, condition = _construct(
+                state, grammar.constructs, grammar.conditions, block, weights
+            )
             if chosen < 0:
                 return False
             at = _write_head(state, grammar.counts, program, at, chosen, condition)
@@ -154,9 +156,7 @@ def draw_program(state: Chance, grammar: Grammar, draft: Draft) -> bool:
 
 
 @compiled_inner
-def _open(
-    state: Chance, sizes: Floats, block: Ints, depth: int, kind: int, condition: int
-) -> None:
+def _open(state: Chance, sizes: Floats, block: Ints, depth: int, kind: int, condition: int) -> None:
     size = 1 + _pick(state, sizes[kind, depth])
     block[KIND], block[TO_COME], block[STATEMENTS_IN_ALL] = kind, size, size
     block[CONDITION], block[BEFORE], block[DETAIL] = condition, START, NOTHING
@@ -173,7 +173,9 @@ def _known(block: Ints) -> tuple[int, bool]:
 
 
 @compiled_inner
-def _construct(state: Chance, constructs: Floats, conditions: Floats, block: Ints, weights: Floats) -> tuple[int, int]:
+def _construct(
+    state: Chance, constructs: Floats, conditions: Floats, block: Ints, weights: Floats
+) -> tuple[int, int]:
     """Choose a construct and its condition; −1 if none fits. A REPEAT has the condition NOTHING.
 
     A condition asks nothing that is known already, but a WHILE may ask it again.
