@@ -23,7 +23,9 @@ SIDES = range(SMALLEST, SIDE + 1)
 TENTHS = (0.0, *(tenth / 10 for tenth in range(1, 11)))
 _BINS, _FIRST = "0, then up to 0.1, up to 0.2, …", " (of an example's first input)"
 LONGEST = 65  # the longest original program; longer ones count as this
-
+_PAIR_NAMES = {
+    m.pair_bit(inner, outer): f"{inner}-in-{outer}" for outer, inner in product(m.KINDS, m.KINDS)
+}
 
 Facts = Callable[[Batch], Ints]
 
@@ -96,8 +98,7 @@ def _nested(batch: Batch) -> Values:
 
 
 def _names(bits: int) -> str:
-    pairs = (pair for pair in product(m.KINDS, m.KINDS) if bits >> m.pair_bit(*pair[::-1]) & 1)
-    return " ".join(f"{inner}-in-{outer}" for outer, inner in pairs) or "none"
+    return " ".join(name for bit, name in _PAIR_NAMES.items() if bits >> bit & 1) or "none"
 
 
 def _pair(inner: str, outer: str) -> SalientVariable:

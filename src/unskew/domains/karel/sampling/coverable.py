@@ -77,13 +77,13 @@ def can_act_everywhere(code: Ints, acts: Bytes) -> bool:
     size = _size(code)
     acts[:, : size + 1] = 0
     acts[0, 0], acts[1, size] = 1, 8
-    total, before = acts.sum(), 0
-    while total > before:  # the sets only grow
+    changed = True
+    while changed:
+        changed = False
         for at in range(size):
-            _pass_on(code[at], acts, at)
+            changed |= _pass_on(code[at], acts, at)
         for at in range(size - 1, -1, -1):
-            _pass_back(code[at], acts, at)
-        total, before = acts.sum(), total
+            changed |= _pass_back(code[at], acts, at)
     for at in range(size):
         operation, _, onward, other = decoded(code[at])
         if operation == c.TEST:
@@ -104,27 +104,40 @@ def _after(operation: int, done: int) -> int:
 
 
 @compiled_inner
-def _pass_on(instruction: int, acts: Bytes, at: int) -> None:
-    """Pass what was done to the instructions that follow."""
-    operation, _, onward, other = decoded(instruction)
-    if operation != c.JUMP:
-        done = _after(operation, int(acts[0, at]))
-        acts[0, onward] |= done
-        if operation in (c.TEST, c.LOOP):
-            acts[0, other] |= done
+def _add(acts: Bytes, row: int, at: int, more: int) -> bool:
+    """Add to a set, and return whether it grew."""
+    old = int(acts[row, at])
+    acts[row, at] = old | more
+    return old | more != old
 
 
 @compiled_inner
-def _pass_back(instruction: int, acts: Bytes, at: int) -> None:
-    """Work out what must be done before an instruction."""
+def _pass_on(instruction: int, acts: Bytes, at: int) -> bool:
+    """Pass what was done to the instructions that follow; return whether that is new."""
     operation, _, onward, other = decoded(instruction)
-    if operation != c.JUMP:
-        later = int(acts[1, onward])
-        if operation in (c.TEST, c.LOOP):
-            later |= int(acts[1, other])
-        for done in range(4):
-            if _after(operation, 1 << done) & later:
-                acts[1, at] |= 1 << done
+    if operation == c.JUMP:
+        return False
+    done = _after(operation, int(acts[0, at]))
+    changed = _add(acts, 0, onward, done)
+    if operation in (c.TEST, c.LOOP):
+        changed |= _add(acts, 0, other, done)
+    return changed
+
+
+@compiled_inner
+def _pass_back(instruction: int, acts: Bytes, at: int) -> bool:
+    """Work out what must be done before an instruction; return whether that is new."""
+    operation, _, onward, other = decoded(instruction)
+    if operation == c.JUMP:
+        return False
+    later = int(acts[1, onward])
+    if operation in (c.TEST, c.LOOP):
+        later |= int(acts[1, other])
+    enough = 0
+    for done in range(4):
+        if _after(operation, 1 << done) & later:
+            enough |= 1 << done
+    return _add(acts, 1, at, enough)
 
 
 @compiled_inner

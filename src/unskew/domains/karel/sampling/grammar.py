@@ -111,7 +111,7 @@ def draw_program(state: Chance, grammar: Grammar, draft: Draft) -> bool:
     program[0], program[1], program[2] = t.DEF, t.RUN, t.OPEN_RUN
     at, depth = 3, 0
     moves, marks = 0, 0
-    _open(state, grammar, blocks[0], 0, IN_RUN, NOTHING)
+    _open(state, grammar.sizes, blocks[0], 0, IN_RUN, NOTHING)
     facts[STATEMENTS] = blocks[0, STATEMENTS_IN_ALL]
     while depth >= 0:
         block = blocks[depth]
@@ -120,26 +120,28 @@ def draw_program(state: Chance, grammar: Grammar, draft: Draft) -> bool:
         if block[TO_COME] == 0:
             at = _write_end(program, at, block[KIND])
             if block[KIND] == IN_THEN:
-                _open(state, grammar, block, depth, IN_ELSE, block[CONDITION])
+                _open(state, grammar.sizes, block, depth, IN_ELSE, block[CONDITION])
             else:
                 depth -= 1
             continue
         block[TO_COME] -= 1
         size = min(block[STATEMENTS_IN_ALL], SIZES)
         if depth < MAX_DEPTH and uniform(state) < grammar.control[block[KIND], depth, size - 1]:
-            chosen, condition = _construct(state, grammar, block, weights)
+            chosen, condition = _construct(
+                state, grammar.constructs, grammar.conditions, block, weights
+            )
             if chosen < 0:
                 return False
-            at = _write_head(state, grammar, program, at, chosen, condition)
+            at = _write_head(state, grammar.counts, program, at, chosen, condition)
             facts[CONSTRUCTS] += 1
             block[BEFORE] = AFTER
             block[DETAIL] = condition if chosen == WHILE else NOTHING
             depth += 1
             facts[NESTING] = max(facts[NESTING], depth)
             inner = (IN_REPEAT, IN_WHILE, IN_THEN, IN_IF)[chosen]
-            _open(state, grammar, blocks[depth], depth, inner, condition)
+            _open(state, grammar.sizes, blocks[depth], depth, inner, condition)
         else:
-            action = _action(state, grammar, block, weights)
+            action = _action(state, grammar.actions, block, weights)
             if action < 0:
                 return False
             program[at] = t.FIRST_ACTION + action
@@ -154,10 +156,8 @@ def draw_program(state: Chance, grammar: Grammar, draft: Draft) -> bool:
 
 
 @compiled_inner
-def _open(
-    state: Chance, grammar: Grammar, block: Ints, depth: int, kind: int, condition: int
-) -> None:
-    size = 1 + _pick(state, grammar.sizes[kind, depth])
+def _open(state: Chance, sizes: Floats, block: Ints, depth: int, kind: int, condition: int) -> None:
+    size = 1 + _pick(state, sizes[kind, depth])
     block[KIND], block[TO_COME], block[STATEMENTS_IN_ALL] = kind, size, size
     block[CONDITION], block[BEFORE], block[DETAIL] = condition, START, NOTHING
 
@@ -173,13 +173,15 @@ def _known(block: Ints) -> tuple[int, bool]:
 
 
 @compiled_inner
-def _construct(state: Chance, grammar: Grammar, block: Ints, weights: Floats) -> tuple[int, int]:
+def _construct(
+    state: Chance, constructs: Floats, conditions: Floats, block: Ints, weights: Floats
+) -> tuple[int, int]:
     """Choose a construct and its condition; −1 if none fits. A REPEAT has the condition NOTHING.
 
     A condition asks nothing that is known already, but a WHILE may ask it again.
     """
     for i in range(4):
-        weights[i] = grammar.constructs[block[KIND], i]
+        weights[i] = constructs[block[KIND], i]
     if block[KIND] == IN_WHILE and block[STATEMENTS_IN_ALL] == 1:
         weights[IF] = 0  # a WHILE is never just an IF
     construct = _pick(state, weights[:4])
@@ -187,7 +189,7 @@ def _construct(state: Chance, grammar: Grammar, block: Ints, weights: Floats) ->
         return construct, NOTHING
     known, _ = _known(block)
     for i in range(8):
-        weights[i] = grammar.conditions[construct, i]
+        weights[i] = conditions[construct, i]
         if construct != WHILE and known != NOTHING and _topic(i) == _topic(known):
             weights[i] = 0
         if block[BEFORE] == 4 and _topic(i) == 0 and (construct != WHILE or i == NO_MARKERS):
@@ -197,12 +199,12 @@ def _construct(state: Chance, grammar: Grammar, block: Ints, weights: Floats) ->
 
 
 @compiled_inner
-def _action(state: Chance, grammar: Grammar, block: Ints, weights: Floats) -> int:
+def _action(state: Chance, actions: Floats, block: Ints, weights: Floats) -> int:
     """Choose an action that may stand here; return −1 if none may."""
     before = block[BEFORE]
     known, holds = _known(block)
     for i in range(5):
-        weights[i] = grammar.actions[before, i]
+        weights[i] = actions[before, i]
     if before < START and block[DETAIL] >= 2:
         weights[before] = 0  # never three times in a row
     if known != NOTHING and holds == _is_negative(known):
@@ -217,12 +219,12 @@ def _action(state: Chance, grammar: Grammar, block: Ints, weights: Floats) -> in
 
 @compiled_inner
 def _write_head(
-    state: Chance, grammar: Grammar, program: Bytes, at: int, construct: int, condition: int
+    state: Chance, counts: Floats, program: Bytes, at: int, construct: int, condition: int
 ) -> int:
     """Write a construct up to its opening bracket; return the place after it."""
     program[at] = (t.REPEAT, t.WHILE, t.IFELSE, t.IF)[construct]
     if construct == REPEAT:
-        program[at + 1] = t.FIRST_COUNT + 2 + _pick(state, grammar.counts)
+        program[at + 1] = t.FIRST_COUNT + 2 + _pick(state, counts)
         program[at + 2] = t.OPEN_REPEAT
         return at + 3
     program[at + 1] = t.OPEN_CONDITION

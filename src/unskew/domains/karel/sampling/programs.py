@@ -29,7 +29,6 @@ from unskew.domains.karel.world import BYTES, World
 
 # Why a program is dropped. Programs without the wanted pairs of constructs are not counted.
 BREAKS_RULE, TOO_COMMON, NOT_COVERABLE, NO_WORLD, FEW_WORLDS, REASONS = range(6)
-KEPT, UNWANTED = -1, -2
 WORLDS = 6  # worlds of a program in the original dataset
 MOST_TRIES = 1 << 40
 
@@ -96,19 +95,15 @@ def _sample(state: Chance, grammar: Grammar, inside: int, examples: Examples) ->
     room = p.make_room()
     row = 0
     while row < n:
-        reason = _draw_candidate(grammar, inside, draft, candidate, kindly, room)
-        if reason == KEPT:
-            if k >= WORLDS:
-                before, after = inputs[row], outputs[row]
-            status, tries[row] = p.draw_set(
-                state, code, now[TESTS], ORIGINAL, 0, p.ORIGINAL_BUDGET,
-                p.ORIGINAL_FIRST, before[:WORLDS], after[:WORLDS], left, room,
-            )  # fmt: skip
-            if status != p.MADE:
-                reason = NO_WORLD if status == p.NONE else FEW_WORLDS
-        if reason != KEPT:
-            if reason != UNWANTED:
-                dropped[reason, facts[g.NESTING], facts[g.LENGTH] // 10] += 1
+        _draw_candidate(grammar, inside, draft, candidate, kindly, room, dropped)
+        if k >= WORLDS:
+            before, after = inputs[row], outputs[row]
+        status, tries[row] = p.draw_set(
+            state, code, now[TESTS], ORIGINAL, 0, p.ORIGINAL_BUDGET,
+            p.ORIGINAL_FIRST, before[:WORLDS], after[:WORLDS], left, room,
+        )  # fmt: skip
+        if status != p.MADE:
+            _drop(dropped, NO_WORLD if status == p.NONE else FEW_WORLDS, facts)
             continue
         for j in range(WORLDS, k):  # these are found: six worlds took few draws
             hidden = (state, left[j], before[j])
@@ -125,30 +120,48 @@ def _sample(state: Chance, grammar: Grammar, inside: int, examples: Examples) ->
 
 @compiled_inner
 def _draw_candidate(
-    grammar: Grammar, inside: int, draft: Draft, candidate: Candidate, kindly: Kindly, room: p.Room
-) -> int:
-    """Draw and compile a program; return why it is dropped, UNWANTED or KEPT."""
+    grammar: Grammar,
+    inside: int,
+    draft: Draft,
+    candidate: Candidate,
+    kindly: Kindly,
+    room: p.Room,
+    dropped: Ints,
+) -> None:
+    """Draw programs until valid runs take each branch of one; count the dropped programs.
+
+    The loop is in here, because a call passes some thirty arrays, and most programs are dropped.
+    """
     code, places, stack, now, counted, deep, acts = candidate
     world, hidden = kindly
     state = hidden[0]
-    if not g.draw_program(state, grammar, draft):
-        draft.facts[:] = 0
-        return BREAKS_RULE
-    if uniform(state) * grammar.largest >= _weight(grammar, draft.facts):
-        return TOO_COMMON
-    if inside:
-        count_program(draft.program, counted, deep)
-        if counted[INSIDE] & inside != inside:
-            return UNWANTED
-    code[:] = 0
-    compile_row(draft.program, code, places, stack, now)
-    fits = (
-        read_prefix(code, room.prefix, room.counters)
-        and coverable.can_leave_loops(code)
-        and coverable.can_act_everywhere(code, acts)
-        and coverable.is_coverable(code, now[TESTS], world, hidden, room)
-    )
-    return KEPT if fits else NOT_COVERABLE
+    while True:
+        if not g.draw_program(state, grammar, draft):
+            dropped[BREAKS_RULE, 0, 0] += 1
+            continue
+        if uniform(state) * grammar.largest >= _weight(grammar, draft.facts):
+            _drop(dropped, TOO_COMMON, draft.facts)
+            continue
+        if inside:
+            count_program(draft.program, counted, deep)
+            if counted[INSIDE] & inside != inside:
+                continue
+        code[:] = 0
+        compile_row(draft.program, code, places, stack, now)
+        if (
+            read_prefix(code, room.prefix, room.counters)
+            and coverable.can_leave_loops(code)
+            and coverable.can_act_everywhere(code, acts)
+            and coverable.is_coverable(code, now[TESTS], world, hidden, room)
+        ):
+            return
+        _drop(dropped, NOT_COVERABLE, draft.facts)
+
+
+@compiled_inner
+def _drop(dropped: Ints, reason: int, facts: Ints) -> None:
+    """Count a dropped program."""
+    dropped[reason, facts[g.NESTING], facts[g.LENGTH] // 10] += 1
 
 
 @compiled_inner
