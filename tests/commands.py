@@ -1,5 +1,6 @@
 """Running commands in tests: in this process, or in one of their own."""
 
+import math
 import subprocess
 import sys
 from unittest.mock import patch
@@ -10,10 +11,15 @@ UNSKEW = [sys.executable, "-m", "unskew"]
 
 
 def exit_code(*arguments: object) -> int:
-    """Run a command in this process and return its exit code: loading PyTorch takes seconds."""
-    from unskew.cli import main
+    """Run a command in this process and return its exit code: loading PyTorch takes seconds.
+
+    Lines about progress are left out. They come after two seconds, so on a busy machine they would
+    be anywhere.
+    """
+    from unskew.cli import main, progress
 
     with (
+        patch.object(progress, "FIRST_LINE", math.inf),
         patch.object(sys, "argv", ["unskew", *map(str, arguments)]),
         pytest.raises(SystemExit) as stop,
     ):
