@@ -26,6 +26,7 @@ def blocks() -> dict[str, str]:
         "calculator-tables": "\n\n".join(tables),
         "calculator-length": _by_length(),
         "calculator-provenance": _provenance(full),
+        "calculator-budgets": _budgets(read("calculator-budgets")),
     }
 
 
@@ -58,7 +59,11 @@ def _table(result: dict[str, Any], name: str) -> str:
 def _by_length() -> str:
     """Return the accuracy and the improvement after shorter and longer trainings."""
     names = [path.stem for path in (ROOT / "results").glob("calculator*.json")]
-    results = {int(result["settings"]["train"]["steps"]): result for result in map(read, names)}
+    results = {
+        int(result["settings"]["train"]["steps"]): result
+        for result in map(read, names)
+        if result["experiment"] == "calculator"
+    }
     rows = [
         (
             f"{steps:,}",
@@ -69,6 +74,47 @@ def _by_length() -> str:
     ]
     heads = ("steps", "T2T as it is", "improvement", "DCFG as it is", "improvement")
     return table(heads, rows)
+
+
+def _budgets(result: dict[str, Any]) -> str:
+    """Return accuracy, cost and removed KL of one variable at a time and of all at once."""
+    tables = {data["title"]: _cells(data) for data in result["tables"]}
+    mixture, draws, removed = (
+        next(cells for title, cells in tables.items() if title.startswith(start))
+        for start in ("Accuracy on the equal", "Draws", "KL")
+    )
+    rows = []
+    for column in result["tables"][0]["columns"]:
+        row: list[str] = [column]
+        for source in ("T2T", "DCFG"):
+            accuracy, kl = mixture[source, column], removed[source, column]
+            row += [
+                f"{accuracy['mean']:.2f} ± {accuracy['high'] - accuracy['mean']:.2f}",
+                f"{draws[source, column]['mean']:.1f}",
+                f"{kl['mean']:.0f}",
+            ]
+        rows.append(tuple(row))
+    heads = (
+        "homogenized by",
+        "T2T, %",
+        "draws",
+        "KL removed, %",
+        "DCFG, %",
+        "draws",
+        "KL removed, %",
+    )
+    settings, train = result["settings"], result["settings"]["train"]
+    said = (
+        f"{settings['seeds']} seeds, {settings['times'] * settings['seeds']} of the original; "
+        f"{train['steps']:,} steps; everything took {result['seconds']:.0f} s on "
+        f"{result['provenance']['hardware']}."
+    )
+    return f"{table(heads, rows)}\n\n{said}"
+
+
+def _cells(data: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return our numbers of a table by row and column."""
+    return {(cell["row"], cell["column"]): cell["ours"] for cell in data["cells"]}
 
 
 def _provenance(result: dict[str, Any]) -> str:

@@ -39,11 +39,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "jointly": (bool,),
     "pilot": (Integral,),
 }
-# Fields that are not written where they are empty.
-_OPTIONAL = (
-    *("given", "splits", "exclude", "distinct"),
-    *("budget", "closeness", "target", "jointly", "pilot"),
-)
+_GOAL = ("budget", "closeness", "target", "jointly", "pilot")
+_OPTIONAL = ("given", "splits", "exclude", "distinct")  # not written where they are empty
 _WORDS: dict[type, str] = {
     str: "a text",
     Integral: "a whole number",
@@ -322,8 +319,19 @@ class Recipe:
 
 
 def facts_of(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass as plain data, without whom a recipe in it trusts."""
-    return asdict(record, dict_factory=lambda pairs: {k: v for k, v in pairs if k != "trusted"})
+    """Return the fields of a dataclass as plain data, without whom a recipe in it trusts.
+
+    The goal of a recipe is left out if it has none: recipes of older versions keep their hashes.
+    """
+
+    def written(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {
+            name: value
+            for name, value in pairs
+            if name != "trusted" and (value or name not in _GOAL)
+        }
+
+    return asdict(record, dict_factory=written)
 
 
 def trusted_names(trust: Trust) -> frozenset[str] | None:

@@ -35,6 +35,7 @@ from unskew.models.calculator.score import Estimate
 
 NAME = "calculator-budgets"
 BUDGETS = (10.0, 20.0)
+PILOT = 16_384  # examples of the pilot sample of small training sets; large ones work it out
 TIMES = 4  # as many original models for each other one
 ORIGINAL = "original"
 
@@ -52,7 +53,8 @@ class Column:
         """Return the recipe of a training set of one part."""
         recipe = Recipe(f"calculator/{source}", n, seed=seed, shard_size=n)
         if self.budget:
-            return replace(recipe, homogenize=self.variables, budget=self.budget)
+            pilot = 0 if n >= PILOT else PILOT
+            return replace(recipe, homogenize=self.variables, budget=self.budget, pilot=pilot)
         return replace(recipe, homogenize=self.variables, epsilon=self.epsilon)
 
 
