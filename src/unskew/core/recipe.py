@@ -40,10 +40,8 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "pilot": (Integral,),
 }
 # Fields that are not written where they are empty.
-_OPTIONAL = (
-    *("given", "splits", "exclude", "distinct"),
-    *("budget", "closeness", "target", "jointly", "pilot"),
-)
+_GOAL = ("budget", "closeness", "target", "jointly", "pilot")
+_OPTIONAL = ("given", "splits", "exclude", "distinct", *_GOAL)
 _WORDS: dict[type, str] = {
     str: "a text",
     Integral: "a whole number",
@@ -264,8 +262,8 @@ class Recipe:
         data = {"unskew_recipe": VERSION, **facts_of(self)}
         data |= {name: list(data[name]) for name in ("homogenize", "exclude")}
         for name in _OPTIONAL:
-            if not data[name]:
-                del data[name]
+            if not data.get(name):
+                data.pop(name, None)
         if self.has_goal:
             del data["epsilon"]  # it does not count
         return data
@@ -322,8 +320,15 @@ class Recipe:
 
 
 def facts_of(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass as plain data, without whom a recipe in it trusts."""
-    return asdict(record, dict_factory=lambda pairs: {k: v for k, v in pairs if k != "trusted"})
+    """Return the fields of a dataclass as plain data, without whom a recipe in it trusts.
+
+    A recipe without a goal has no fields of one, so that the hashes of older results stay.
+    """
+
+    def facts(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {k: v for k, v in pairs if k != "trusted" and (v or k not in _GOAL)}
+
+    return asdict(record, dict_factory=facts)
 
 
 def trusted_names(trust: Trust) -> frozenset[str] | None:
