@@ -174,7 +174,7 @@ def test_types_of_csv() -> None:
         "truth": [False, True, None],
         "name": ["007", "1", "2"],
         "date": ["2024-01-05", "2024-01-06", None],
-            "weekday(date)": [5, 6, None],
+        "weekday(date)": [5, 6, None],
         "text": ["NA", "a", None],
         "quoted": ["NA", "b", 'x, "y"\nz'],
         "none": [None],
