@@ -252,6 +252,7 @@ EXAMPLES = examples()
 @pytest.mark.parametrize("name", [name for name, code in EXAMPLES.items() if code])
 def test_the_examples_print_what_is_shown(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
     example = doctest.DocTestParser().get_doctest(EXAMPLES[name], {}, name, None, 0)
     faults: list[str] = []
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
