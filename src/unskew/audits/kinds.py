@@ -23,9 +23,10 @@ import numpy as np
 
 from unskew.core.batch import EXAMPLE, Batch, Column, readable
 from unskew.core.errors import UnskewError
+from unskew.core.values.missing import is_missing
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.measures import date_of, measured, parse_measure, turns
-from unskew.core.variables.packed import is_missing, python_rows
+from unskew.core.variables.packed import python_rows
 from unskew.core.variables.path import is_list, json_inside
 from unskew.core.variables.variable import SalientVariable
 
