@@ -219,10 +219,15 @@ def readable(column: Column) -> Column:
     try:
         return column.cast(wanted)
     except pa.ArrowException as error:
-        raise UnskewError(
-            f"a column of {column.type} cannot be read ({str(error).splitlines()[0]}); store it as "
-            "text, or leave it out"
-        ) from error
+        raise unreadable(column.type, error) from error
+
+
+def unreadable(kind: pa.DataType, error: Exception) -> UnskewError:
+    """Return the error for a column whose values Arrow cannot read."""
+    return UnskewError(
+        f"a column of {kind} cannot be read ({str(error).splitlines()[0]}); store it as text, or "
+        "leave it out"
+    )
 
 
 def _readable_type(kind: pa.DataType) -> pa.DataType:

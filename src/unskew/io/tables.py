@@ -29,11 +29,26 @@ def wanted(names: Sequence[str], columns: Columns) -> list[str]:
 
 def check_names(names: Sequence[Any], where: str) -> None:
     """Refuse a table without columns, or with two of one name."""
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        raise UnskewError(f"{where} has two columns named {brief(twice[0])}; rename one of them")
+    _refuse_twins(names, where, "columns")
     if not names:
         raise UnskewError(f"{where} has no columns; there is nothing to measure")
+
+
+def _refuse_twins(names: Sequence[Any], where: str, kind: str) -> None:
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise UnskewError(f"{where} has two {kind} named {brief(twice[0])}; rename one of them")
+
+
+def _check_inside(field: pa.Field, where: str) -> None:
+    """Refuse a struct with two fields of one name: no dict holds it."""
+    import pyarrow as pa
+
+    inner = [field.type.field(i) for i in range(field.type.num_fields)]
+    if pa.types.is_struct(field.type):
+        _refuse_twins([part.name for part in inner], f"{where}: {field.name!r}", "fields")
+    for part in inner:
+        _check_inside(part, where)
 
 
 def table_batches(
@@ -61,6 +76,8 @@ def _selected(
     for table in tables:
         names = list(table.schema.names)
         check_names(names, where)
+        for field in table.schema:
+            _check_inside(field, where)
         chosen = wanted(names, columns)
         part = table if chosen == names else table.select(chosen)
         yield part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
@@ -143,7 +160,7 @@ def with_column(batch: Batch, name: str, value: str) -> Batch:
         rows = list(batch.examples())
         if not all(isinstance(row, dict) for row in rows):
             return batch
-        return Batch.of([{name: value} | row | {name: row.get(name, value)} for row in rows])
+        return Batch.of([{name: value} | row for row in rows])
     if name in batch.columns:
         return batch
     return Batch({**batch.columns, name: pa.repeat(value, len(batch))})
