@@ -50,3 +50,16 @@ def test_a_damaged_balance_in_a_manifest_is_refused(damage, tmp_path):
     (folder / MANIFEST).write_text(json.dumps({**manifest, "balance": damage}))
     with pytest.raises(UnskewError, match=f"{MANIFEST} cannot be read"):
         unskew.audit(str(folder))
+
+
+def test_long_whole_numbers_among_others_keep_their_digits(tmp_path):
+    (tmp_path / "long.csv").write_text("exact,rounded\n1,9007199254740993\n0.5,0.5\n")
+    variables = unskew.audit(str(tmp_path / "long.csv"), by=["exact", "rounded"]).variables
+    assert set(variables["exact"].counts) == {1, 0.5}
+    assert set(variables["rounded"].counts) == {"9007199254740993", "0.5"}
+
+
+def test_a_name_that_means_two_things_is_measured_once():
+    rows = [{"a.b": 1, "a": {"b": 2}}] * 10
+    audit = unskew.audit(rows)
+    assert {name: variable.counts for name, variable in audit.variables.items()} == {"a.b": {1: 10}}
