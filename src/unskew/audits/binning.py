@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from unskew.balance.histogram import hardly_repeats
 from unskew.core.variables.coded import Coded, as_coded
 from unskew.core.variables.combine import interval_labels
+from unskew.core.variables.values import EXACT
 from unskew.core.variables.variable import Values
 
 BINS = 20  # about as many as this
 FIRST_ROWS = 4096  # that decide
 FENCE = 3.0  # interquartile ranges from the quartiles; numbers farther away are outliers
 MOST_OUTLIERS = 0.05  # share of the numbers at each end that may be outliers
-EXACT = 2**53  # whole numbers up to here are themselves as floats too
 STEPS = (1.0, 2.0, 2.5, 5.0)  # times a power of ten: widths of bins that people can read
 
 

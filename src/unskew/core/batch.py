@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # An Arrow array (text, nested values) or a NumPy array whose first axis is the row.
 Column: TypeAlias = "NDArray[Any] | pa.Array"
 EXAMPLE = "example"  # the one column of a batch of plain Python objects
+ENDLESS = 2**62  # rows: more than there ever are
 
 
 @dataclass(frozen=True)

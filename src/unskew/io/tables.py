@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from unskew.core.batch import Batch, concatenate
+from unskew.core.batch import ENDLESS, Batch, concatenate
 from unskew.core.errors import UnskewError, brief
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLE_ROWS = 1 << 16  # in a batch
-ENDLESS = 2**62  # examples of what never ends
 _MOST_BYTES = 1 << 26  # of small tables that are joined
 
 # The only top-level columns that will be used; None means all. A reader may give more.

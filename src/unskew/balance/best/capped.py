@@ -33,14 +33,6 @@ def enough(shares: Shares) -> float:
     return float(1 / shares[shares > 0].min())
 
 
-def cost_of(shares: Shares, target: Shares) -> float:
-    """Return how many draws the target itself costs, exactly: the largest t(x)/p(x)."""
-    wanted = target > 0
-    if (shares[wanted] <= 0).any():
-        return float("inf")
-    return float((target[wanted] / shares[wanted]).max())
-
-
 def capped(shares: Shares, scores: NDArray[np.float64], draws: float) -> NDArray[np.float64]:
     """Return log(r/p) of r = p·min(draws, c·exp(score)), with the c that makes r sum to one.
 

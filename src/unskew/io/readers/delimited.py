@@ -16,6 +16,7 @@ import numpy as np
 
 from unskew.core.batch import Batch, text_column
 from unskew.core.errors import UnskewError, brief
+from unskew.core.variables.values import EXACT
 from unskew.io.location import Place
 from unskew.io.readers.streams import open_bytes
 from unskew.io.tables import Columns, check_names, table_batches, wanted
@@ -28,7 +29,6 @@ _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None"
 _TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 _WHOLE = r"^-?(0|[1-9]\d*)$"
 _NAMES = r"^[-+]?0\d"  # a number would not keep their zeros
-_EXACT = 2**53  # whole numbers up to here are themselves as floats too
 _TYPES = {"int64": "whole numbers", "double": "numbers", "bool": "true and false"}
 
 
@@ -177,7 +177,7 @@ def _fit_floats(whole: pa.Array) -> bool:
     import pyarrow.compute as pc
 
     ends = pc.min_max(whole.cast(pa.int64())).as_py()
-    return all(abs(end) <= _EXACT for end in ends.values() if end is not None)
+    return all(abs(end) <= EXACT for end in ends.values() if end is not None)
 
 
 def _set(texts: Sequence[str]) -> pa.Array:
