@@ -8,6 +8,7 @@ import pytest
 
 import unskew
 from unskew.audits.conditions import read_condition
+from unskew.audits.records import Tail, VariableAudit
 from unskew.core.errors import UnskewError
 
 ROWS = [
@@ -82,6 +83,17 @@ def test_the_share_of_a_bin_is_named_as_the_report_names_it() -> None:
     label = list(binned.variables["x"].counts)[1]
     assert label == "[5, 10)"
     assert "(35 of 700 examples)" in line(f"x.share({label}) > 0.01", of=binned)
+
+
+def test_values_without_a_name_are_not_forgotten() -> None:
+    many = VariableAudit("id", {"a": 2, "b": 1}, False, tail=Tail({1: 3, 4: 1}))
+    audit = unskew.Audit("data", 10, 10, {"id": many}, {})
+    assert line("id.top > 0.3", of=audit) == (
+        "data: id.top is 0.4 (a value not listed); allowed is at most 0.3"
+    )
+    assert "id.share(a) is 0.2 " in line("id.share(a) > 0.1", of=audit)
+    with pytest.raises(UnskewError, match=r"'c' is not listed, so its share is not known; clip"):
+        line("id.share(c) > 0.1", of=audit)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_a_value_that_json_cannot_keep_is_refused_and_nothing_is_written(tmp_pat
     before = unskew.audit([1], by={"colour": lambda _: Colour.RED})
     path = tmp_path / "a.json"
     path.write_text("precious")
-    with pytest.raises(UnskewError, match=r"'colour' has the value .*RED.*, of type Colour, which"):
+    with pytest.raises(UnskewError, match=r"'colour': the value .*RED.* is of type Colour, which"):
         before.save(path)
     assert path.read_text() == "precious"
 

@@ -1,14 +1,17 @@
 """Counting different hashes: exactly, in memory or in files, alone or merged."""
 
+import tempfile
 from collections import Counter
 from copy import copy
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from unskew.core.distinct import Distinct
+from unskew.core.errors import UnskewError
 
 HASHES = st.integers(0, 20).map(lambda n: (n * 0x9E3779B97F4A7C15) % 2**64)
 PARTS = st.lists(st.lists(HASHES, max_size=12), max_size=6)
@@ -83,3 +86,10 @@ def test_a_copy_needs_no_files(parts, in_memory):
     assert copied._folder is None
     del distinct
     assert as_counter(copied) == expected
+
+
+def test_a_temporary_folder_that_cannot_be_used_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    distinct = Distinct(in_memory=4)
+    with pytest.raises(UnskewError, match=r"missing cannot be used \(No such .*\); free space"):
+        distinct.add(np.arange(10, dtype=np.uint64))

@@ -19,9 +19,9 @@ from tests.statistics import fits, has_rate
 from unskew import HealthWarning, UnskewError
 from unskew.balance import theory
 from unskew.balance.acceptance import accept
-from unskew.balance.homogenizer import PATIENCE, Homogenizer
-from unskew.balance.kept import ENDLESS, KeptBatches
-from unskew.core.batch import Batch
+from unskew.balance.homogenizer import Homogenizer
+from unskew.balance.kept import PATIENCE, KeptBatches
+from unskew.core.batch import ENDLESS, Batch
 from unskew.core.rng import generator
 from unskew.core.source import Source, plain_source
 from unskew.core.variables.combine import over

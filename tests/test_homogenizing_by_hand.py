@@ -15,8 +15,7 @@ from unskew import audit, over
 from unskew.balance import theory
 from unskew.balance.acceptance import accept
 from unskew.balance.homogenizer import Homogenizer
-from unskew.balance.kept import ENDLESS
-from unskew.core.batch import Batch
+from unskew.core.batch import ENDLESS, Batch
 from unskew.core.errors import UnskewError
 from unskew.core.variables.variable import SalientVariable
 

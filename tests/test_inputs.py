@@ -98,11 +98,11 @@ def test_a_changed_input_is_refused_and_changes_nothing(inputs, name, kind, engi
 def test_an_input_that_changes_while_parts_are_made_is_noticed(inputs, monkeypatch):
     recipe = recipe_with("given", "base.jsonl")
 
-    def made_late(recipe, index, advance):
-        found = shard(recipe, index)
+    def made_late(recipe, index, *rest):
+        made = shard(recipe, index, *rest)
         if index == 1:
             replace("base.jsonl")
-        return found
+        return made
 
     monkeypatch.setattr(running, "shard", made_late)
     with pytest.raises(UnskewError, match=r"base\.jsonl has changed since made was begun"):

@@ -14,31 +14,33 @@ from numpy.typing import NDArray
 from unskew.balance.histogram import hardly_repeats
 from unskew.core.variables.coded import Coded, as_coded
 from unskew.core.variables.combine import interval_labels
+from unskew.core.variables.values import EXACT
 from unskew.core.variables.variable import Values
 
 BINS = 20  # about as many as this
-ROWS_FOR_REPEATS = 4096  # rows in which repeats are looked for
+FIRST_ROWS = 4096  # that decide
 FENCE = 3.0  # interquartile ranges from the quartiles; numbers farther away are outliers
 MOST_OUTLIERS = 0.05  # share of the numbers at each end that may be outliers
-EXACT = 2**53  # whole numbers up to here are themselves as floats too
 STEPS = (1.0, 2.0, 2.5, 5.0)  # times a power of ten: widths of bins that people can read
 
 
 def choose_edges(values: Values) -> tuple[float, ...]:
     """Return the edges of bins for numbers that hardly repeat; () for all other values.
 
-    The rule: the first 4,096 values are numbers (or missing), at least 100 of them are numbers,
-    and more than half of these numbers differ from all others. The bins then have one width and
-    cover the range of the numbers without outliers, with open ends. The width is 1, 2, 2.5 or 5
-    times a power of ten, whichever makes the number of bins closest to 20. Bins that hold equally
-    many values would hide the skew.
+    Only the first 4,096 values decide, so that the size of a batch does not matter.
+
+    The rule: they are numbers (or missing), at least 100 of them are numbers, and more than half
+    of these numbers differ from all others. The bins then have one width and cover the range of
+    the numbers without outliers, with open ends. The width is 1, 2, 2.5 or 5 times a power of
+    ten, whichever makes the number of bins closest to 20. Bins that hold equally many values would
+    hide the skew.
     """
-    head = slice(ROWS_FOR_REPEATS)
+    head = slice(FIRST_ROWS)
+    first = (values.rows(head) if isinstance(values, Coded) else values[head]).tolist()
     try:
-        first = values.rows(head) if isinstance(values, Coded) else values[head]
-        if not numbers_hardly_repeat(Counter(first.tolist())):
+        if not numbers_hardly_repeat(Counter(first)):
             return ()
-        numbers = [float(value) for value in values.tolist() if _is_number(value)]
+        numbers = [float(value) for value in first if _is_number(value)]
     except (OverflowError, TypeError):
         return ()  # a value cannot be hashed, or is too large for a float
     finite = sorted(filter(math.isfinite, numbers))

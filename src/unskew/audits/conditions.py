@@ -37,8 +37,17 @@ _OF_ALL: dict[str, Callable[[Audit], Measured]] = {
         f"{audit.duplicates:,} of {audit.n:,} examples",
     ),
 }
+
+
+def _top(variable: VariableAudit) -> Measured:
+    """Return the share of the most frequent value, which may be one without a name."""
+    value, share = variable.most_frequent[0]
+    unnamed = max(variable.tail.times) / variable.n if variable.tail else 0.0
+    return (share, words.shown(value)) if share >= unnamed else (unnamed, "a value not listed")
+
+
 _OF_A_VARIABLE: dict[str, Callable[[VariableAudit], Measured]] = {
-    "top": lambda v: (v.most_frequent[0][1], words.shown(v.most_frequent[0][0])),
+    "top": _top,
     "kl": lambda v: (v.kl, ""),
     "tv": lambda v: (v.total_variation, ""),
     "entropy": lambda v: (v.entropy, ""),
@@ -137,6 +146,11 @@ def _share(variable: VariableAudit, text: str) -> Measured:
     if not named and (variable.declared or variable.edges):
         values = ", ".join(words.shown(value) for value in list(variable.counts)[:20])
         raise UnskewError(f"variable {variable.name!r} has no value {text!r}; choose from {values}")
+    if not named and variable.tail:
+        raise UnskewError(
+            f"variable {variable.name!r} has too many values to list all, and {text!r} is not "
+            "listed, so its share is not known; clip, round or bin the variable"
+        )
     count = sum(variable.counts[value] for value in named)
     return count / variable.n, f"{count:,} of {variable.n:,} examples"
 

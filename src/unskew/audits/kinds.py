@@ -23,9 +23,10 @@ import numpy as np
 
 from unskew.core.batch import EXAMPLE, Batch, Column, readable
 from unskew.core.errors import UnskewError
+from unskew.core.values.missing import is_missing
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.measures import date_of, measured, parse_measure, turns
-from unskew.core.variables.packed import is_missing, python_rows
+from unskew.core.variables.packed import python_rows
 from unskew.core.variables.path import is_list, json_inside
 from unskew.core.variables.variable import SalientVariable
 
@@ -48,17 +49,16 @@ def suggested(batch: Batch) -> tuple[list[SalientVariable], dict[str, str]]:
     """
     left_out: dict[str, str] = {}
     columns = _columns(batch)
-    names = [
-        (depth, name)
-        for column, values in columns.items()
-        for depth, name in _names(column, values, 1, left_out)
-    ]
+    depths: dict[str, int] = {}  # of each name, in order
+    for column, values in columns.items():
+        for depth, name in _names(column, values, 1, left_out):
+            depths.setdefault(name, depth)
     # Columns come before what is inside them, and single labels come last.
-    first = sorted(names, key=lambda found: (found[0], found[1].startswith("has(")))[:MOST]
+    first = sorted(depths, key=lambda name: (depths[name], name.startswith("has(")))[:MOST]
     head = batch.head(min(map(len, columns.values()), default=0))
     variables = []
-    for depth, name in dict.fromkeys(names):
-        if (depth, name) not in first:
+    for name in depths:
+        if name not in first:
             left_out[name] = f"beyond the first {MOST} variables; name it to measure it"
             continue
         variable = column_variable(name)

@@ -5,9 +5,7 @@ The text may come from a stranger. Whatever is wrong in it is one error, and not
 
 from __future__ import annotations
 
-import base64
 import json
-import math
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from itertools import pairwise
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from unskew.audits.records import Tail, VariableAudit
 from unskew.core.errors import UnskewError, brief, unknown
 from unskew.core.values.json_text import json_text, parse_json
-from unskew.core.values.nesting import MAX_DEPTH
+from unskew.core.values.value_data import value_data, value_of
 
 if TYPE_CHECKING:
     from unskew.audits.audit import Audit
@@ -25,7 +23,6 @@ T = TypeVar("T")
 
 VERSION = 1
 _MOST = 1 << 53  # examples; JSON's numbers are exact up to here
-_NO_NUMBERS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # floats that JSON lacks
 
 
 def audit_text(audit: Audit) -> str:
@@ -83,39 +80,17 @@ def _variable_data(variable: VariableAudit) -> dict[str, Any]:
 
 
 def _value_data(value: Hashable, name: str) -> Any:
-    """Return a value as JSON from which ``_value`` makes an equal one."""
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"float": str(float(value))}
-    if isinstance(value, tuple):
-        return {"tuple": [_value_data(part, name) for part in value]}
-    if isinstance(value, bytes):
-        return {"bytes": base64.b64encode(value).decode()}
-    raise UnskewError(
-        f"variable {name!r} has the value {brief(value)}, of type {type(value).__name__}, which "
-        "JSON cannot keep; measure a number, a text or a tuple"
-    )
+    try:
+        return value_data(value)
+    except UnskewError as error:
+        raise UnskewError(f"variable {name!r}: {error}") from error
 
 
-def _value(data: Any, what: str, depth: int = 0) -> Hashable:
-    """Return the value that ``_value_data`` wrote."""
-    if data is None or isinstance(data, (bool, int, str)):
-        return data
-    if isinstance(data, float) and math.isfinite(data):
-        return data
-    if isinstance(data, dict) and len(data) == 1 and depth < MAX_DEPTH:
-        [(kind, held)] = data.items()
-        if kind == "tuple" and isinstance(held, list):
-            return tuple(_value(part, what, depth + 1) for part in held)
-        if kind == "float" and isinstance(held, str) and held in _NO_NUMBERS:
-            return _NO_NUMBERS[held]
-        if kind == "bytes" and isinstance(held, str):
-            try:
-                return base64.b64decode(held, validate=True)
-            except ValueError:  # it is refused below
-                pass
-    raise UnskewError(f"{what} has {brief(data)}, which is no value")
+def _value(data: Any, what: str) -> Hashable:
+    try:
+        return value_of(data)
+    except ValueError as error:
+        raise UnskewError(f"{what} has {brief(data)}, which is no value") from error
 
 
 def _variables(data: Any, what: str) -> dict[str, VariableAudit]:

@@ -13,7 +13,7 @@ from unskew.balance import theory
 from unskew.balance.acceptance import AT_LEAST, accept
 from unskew.balance.codebook import Codebook
 from unskew.balance.histogram import FEWEST, Histogram, nothing_to_balance, restore
-from unskew.balance.kept import Health
+from unskew.balance.kept import PATIENCE, Health
 from unskew.balance.saved import AGAIN, BalancerState, Counts, HomogenizerState
 from unskew.core.errors import HealthWarning, UnskewError, check_range
 from unskew.core.recipe import EPSILONS
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from unskew.core.variables.variable import SalientVariable
 
 FIRST_LOOK = 1_000  # draws before the cost of a run is judged
-PATIENCE = 1_000_000  # draws in a row without a kept one before an error
-ENDLESS = 2**62
 
 
 class Homogenizer:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.balance.saved import BalancerState, DrawState, HomogenizerState
+from unskew.core.batch import ENDLESS
 from unskew.core.errors import UnskewError
 from unskew.core.rng import at_state, state_of
 from unskew.core.tally import Tally
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from unskew.core.batch import Batch
     from unskew.core.source import Source
 
-ENDLESS = 2**62
+PATIENCE = 1_000_000  # draws in a row without a kept one before an error
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError, brief
 from unskew.core.tally import Tally
+from unskew.core.values.value_data import value_data, value_of
 
 AGAIN = "give what state_dict() returned, unchanged"
 
@@ -27,13 +27,13 @@ class Counts:
     def to_list(self) -> list[list[Any]]:
         """Return plain data, ready for JSON; refuse values that JSON cannot hold."""
         rows = zip(self.values, self.drawn.tolist(), self.kept.tolist(), strict=False)
-        return [[_plain(value), drawn, kept] for value, drawn, kept in rows]
+        return [[value_data(value), drawn, kept] for value, drawn, kept in rows]
 
     @classmethod
     def from_list(cls, rows: Any) -> Counts:
         """Return the counts of plain data that ``to_list`` made."""
         return cls(
-            [_value(value) for value, _, _ in rows],
+            [value_of(value) for value, _, _ in rows],
             np.array([_count(drawn) for _, drawn, _ in rows], dtype=np.int64),
             np.array([_count(kept) for _, _, kept in rows], dtype=np.int64),
         )
@@ -147,33 +147,6 @@ class DrawState:
             return cls(data["rng"], chunk, Tally.from_dict(data["tally"]), homogenizer)
         except (AttributeError, LookupError, TypeError, ValueError, OverflowError) as error:
             raise UnskewError(f"{brief(data)} is no state of homogenizing; {AGAIN}") from error
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it: in an object where JSON has no form for its type."""
-    kind = type(value)
-    if value is None or kind in (str, bool, int) or (kind is float and math.isfinite(value)):
-        return value
-    if kind is tuple:
-        return {"tuple": [_plain(part) for part in value]}
-    if kind is float:
-        return {"float": str(value)}
-    if kind is bytes:
-        return {"bytes": value.hex()}
-    raise UnskewError(
-        f"the value {brief(value)} is a {kind.__name__}, which cannot be saved; measure a number, "
-        "a text or a tuple of them"
-    )
-
-
-def _value(data: Any) -> Hashable:
-    """Return the value that ``_plain`` made this of."""
-    if data is None or isinstance(data, (str, bool, int, float)):
-        return data
-    ((kind, held),) = data.items()
-    if kind == "tuple":
-        return tuple(map(_value, held))
-    return float(held) if kind == "float" else bytes.fromhex(held)
 
 
 def _count(value: Any) -> int:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # An Arrow array (text, nested values) or a NumPy array whose first axis is the row.
 Column: TypeAlias = "NDArray[Any] | pa.Array"
 EXAMPLE = "example"  # the one column of a batch of plain Python objects
+ENDLESS = 2**62  # rows: more than there ever are
 
 
 @dataclass(frozen=True)
@@ -219,10 +220,15 @@ def readable(column: Column) -> Column:
     try:
         return column.cast(wanted)
     except pa.ArrowException as error:
-        raise UnskewError(
-            f"a column of {column.type} cannot be read ({str(error).splitlines()[0]}); store it as "
-            "text, or leave it out"
-        ) from error
+        raise unreadable(column.type, error) from error
+
+
+def unreadable(kind: pa.DataType, error: Exception) -> UnskewError:
+    """Return the error for a column whose values Arrow cannot read."""
+    return UnskewError(
+        f"a column of {kind} cannot be read ({str(error).splitlines()[0]}); store it as text, or "
+        "leave it out"
+    )
 
 
 def _readable_type(kind: pa.DataType) -> pa.DataType:

@@ -137,7 +137,7 @@ class Cache:
                 if line is None:
                     file.truncate(self._end)
                     break
-                self._write(file, b"\n", more=0)
+                file.write(b"\n")
             self._take(line, data)
         if not self._end:
             self._write(file, (json.dumps(self._header) + "\n").encode())
@@ -156,14 +156,13 @@ class Cache:
         self._lines += 1
         self._end += len(data.rstrip(b"\n")) + 1
 
-    def _write(self, file: IO[bytes], data: bytes, more: int | None = None) -> None:
-        """Write whole lines to the end, at once."""
+    def _write(self, file: IO[bytes], data: bytes) -> None:
+        """Write a whole line to the end, at once."""
         file.seek(0, os.SEEK_END)
         file.write(data)
         file.flush()
-        if more is None:
-            self._end += len(data)
-            self._lines += 1
+        self._end += len(data)
+        self._lines += 1
 
     def _check_header(self, header: Any) -> None:
         """Refuse the file of another sampler, and a file that is no cache at all."""

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.core.errors import UnskewError
+
 IN_MEMORY = 1 << 23  # hashes; more are kept in files
 _BUCKETS = 256  # files; each holds the hashes with one first byte
 _BOUNDS = np.arange(1, _BUCKETS, dtype=np.uint64) << np.uint64(56)
@@ -108,17 +110,27 @@ class Distinct:
 
     def _write(self) -> None:
         """Append what waits to the files; it is one array."""
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="unskew-"))
-            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        for hashes in self._waiting:
-            ends = [0, *np.searchsorted(hashes, _BOUNDS).tolist(), len(hashes)]
-            for path, start, end in zip(self._paths(self._folder), ends, ends[1:], strict=False):
-                if end > start:
-                    _append(path, hashes[start:end])
-                    if self._counted:
-                        _append(_counts_of(path), self._counts[0][start:end])
+        try:
+            if self._folder is None:
+                self._folder = Path(tempfile.mkdtemp(prefix="unskew-"))
+                weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+            for hashes in self._waiting:
+                self._append(self._folder, hashes)
+        except OSError as error:
+            folder = self._folder or tempfile.gettempdir()
+            raise UnskewError(
+                f"the temporary folder {folder} cannot be used ({error.strerror or error}); free "
+                "space there, or set TMPDIR to a folder with more"
+            ) from error
         self._waiting, self._counts, self._held = [], [], 0
+
+    def _append(self, folder: Path, hashes: Hashes) -> None:
+        ends = [0, *np.searchsorted(hashes, _BOUNDS).tolist(), len(hashes)]
+        for path, start, end in zip(self._paths(folder), ends, ends[1:], strict=False):
+            if end > start:
+                _append(path, hashes[start:end])
+                if self._counted:
+                    _append(_counts_of(path), self._counts[0][start:end])
 
     @staticmethod
     def _paths(folder: Path) -> list[Path]:

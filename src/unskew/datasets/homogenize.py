@@ -20,7 +20,7 @@ from unskew.balance.best.targets import Target as Wanted
 from unskew.balance.homogenizer import Homogenizer
 from unskew.balance.kept import Chooser, Health, KeptBatches
 from unskew.balance.saved import AGAIN, DrawState
-from unskew.core.errors import UnskewError, brief, check_count, check_whole
+from unskew.core.errors import UnskewError, brief, check_count, check_range, check_whole
 from unskew.core.recipe import Trust
 from unskew.core.repeatable import warn_of_unrepeatable
 from unskew.core.rng import generator
@@ -177,8 +177,8 @@ def homogenize(
             from 4,096 up to 524,288, and 16,384 of a function.
         seed: the same seed gives the same examples.
         settings: parameters of the source, if it is given by its name.
-        cost_limit: above this cost there is a ``HealthWarning``. There is also one if a declared
-            value never came.
+        cost_limit: with ``epsilon``, there is a ``HealthWarning`` above this cost. There is also
+            one if a declared value never came.
         batch: see ``sampler``, for a function.
         concurrency: see ``sampler``, for a function.
         cache: see ``sampler``, for a function. With it, the function is not tried first.
@@ -192,7 +192,7 @@ def homogenize(
     if budget or closeness:
         if epsilon is not None:
             raise UnskewError(
-                f"epsilon is {epsilon:g}, and there is a budget or a closeness; give one"
+                f"epsilon is {brief(epsilon)}, and there is a budget or a closeness; give one"
             )
         chosen = balanced_variables(variables, jointly)
         goal = Goal(budget, closeness, _targets(chosen, target, like))
@@ -258,6 +258,10 @@ def plan(
         trust: whether code that a dataset names may be imported.
     """
     check_count("n", n, "sample at least one example")
+    if not len(prices):
+        raise UnskewError("prices are empty; give at least one number of draws per kept example")
+    for price in prices:
+        check_range("a price", price, 1, step="1 keeps every draw")
     opened = open_target(source, settings, seed, trust)
     batches = opened.read(n)
     first = next(batches, None)

@@ -18,7 +18,7 @@ from unskew.balance.best.goal import Balance, Goal, balance
 from unskew.balance.best.rule import Pilot, Rule, pilot_of
 from unskew.balance.best.targets import Target
 from unskew.core.batch import Batch
-from unskew.core.errors import HealthWarning, UnskewError, brief
+from unskew.core.errors import HealthWarning, UnskewError, brief, check_whole
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.source import Source
@@ -88,6 +88,8 @@ def fitted(
     Without a number of draws, a first look says how many are needed: the share of a value that is
     often dropped must be known to 5 %. Other values need not be known so well.
     """
+    if draws:
+        check_whole("pilot", draws, 2, "give more examples, or 0 to have the number worked out")
     batches = list(_drawn(source, rng, draws or FIRST))
     first = balance(_pilot(variables, batches, goal), goal)
     most = LARGEST_OWN if source.is_own else LARGEST

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unskew.core.batch import EXAMPLE, Batch
+from unskew.core.batch import ENDLESS, EXAMPLE, Batch
 from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError, unknown
 from unskew.core.recipe import Recipe, Trust
@@ -50,7 +50,7 @@ from unskew.io.object_store import is_address
 from unskew.io.objects.readable import Read, readable_object
 from unskew.io.readers.json_file import is_recipe
 from unskew.io.reading import TEXT, domain_of_file, read_file, read_files, read_text
-from unskew.io.tables import ENDLESS, Columns, first_rows, joined_rows
+from unskew.io.tables import Columns, first_rows, joined_rows
 
 if TYPE_CHECKING:
     from unskew.datasets.shard import OpenRecipe

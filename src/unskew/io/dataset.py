@@ -73,7 +73,7 @@ class Dataset:
             raise UnskewError(
                 f"{path / MANIFEST}: Permission denied; check its permissions"
             ) from None
-        except (OSError, ValueError, LookupError, TypeError, UnskewError) as error:
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, UnskewError) as error:
             kind = "" if isinstance(error, UnskewError) else f"{type(error).__name__}: "
             raise UnskewError(
                 f"{path / MANIFEST} cannot be read ({kind}{error}); "

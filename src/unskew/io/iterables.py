@@ -59,11 +59,6 @@ def check_iterable(target: object) -> None:
         )
 
 
-def class_names(target: object) -> set[tuple[str, str]]:
-    """Return the library and the name of each class that an object is of; none is imported."""
-    return {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(target).__mro__}
-
-
 def kind_name(target: object) -> str:
     """Name the kind of an object: a pandas DataFrame, a dict object."""
     library, name = type(target).__module__.partition(".")[0], type(target).__name__

@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from unskew.core.batch import Batch, concatenate
+from unskew.core.batch import ENDLESS, Batch, concatenate
 from unskew.core.errors import UnskewError, brief
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLE_ROWS = 1 << 16  # in a batch
-ENDLESS = 2**62  # examples of what never ends
 _MOST_BYTES = 1 << 26  # of small tables that are joined
 
 # The only top-level columns that will be used; None means all. A reader may give more.
@@ -29,11 +28,26 @@ def wanted(names: Sequence[str], columns: Columns) -> list[str]:
 
 def check_names(names: Sequence[Any], where: str) -> None:
     """Refuse a table without columns, or with two of one name."""
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        raise UnskewError(f"{where} has two columns named {brief(twice[0])}; rename one of them")
+    _refuse_twins(names, where, "columns")
     if not names:
         raise UnskewError(f"{where} has no columns; there is nothing to measure")
+
+
+def _refuse_twins(names: Sequence[Any], where: str, kind: str) -> None:
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise UnskewError(f"{where} has two {kind} named {brief(twice[0])}; rename one of them")
+
+
+def _check_inside(field: pa.Field, where: str) -> None:
+    """Refuse a struct with two fields of one name: no dict holds it."""
+    import pyarrow as pa
+
+    inner = [field.type.field(i) for i in range(field.type.num_fields)]
+    if pa.types.is_struct(field.type):
+        _refuse_twins([part.name for part in inner], f"{where}: {field.name!r}", "fields")
+    for part in inner:
+        _check_inside(part, where)
 
 
 def table_batches(
@@ -61,6 +75,8 @@ def _selected(
     for table in tables:
         names = list(table.schema.names)
         check_names(names, where)
+        for field in table.schema:
+            _check_inside(field, where)
         chosen = wanted(names, columns)
         part = table if chosen == names else table.select(chosen)
         yield part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
@@ -143,7 +159,7 @@ def with_column(batch: Batch, name: str, value: str) -> Batch:
         rows = list(batch.examples())
         if not all(isinstance(row, dict) for row in rows):
             return batch
-        return Batch.of([{name: value} | row | {name: row.get(name, value)} for row in rows])
+        return Batch.of([{name: value} | row for row in rows])
     if name in batch.columns:
         return batch
     return Batch({**batch.columns, name: pa.repeat(value, len(batch))})

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError, brief
+from unskew.io.objects.known import is_hugging_face, is_loader, is_table, is_torch_data
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +25,7 @@ def check_takable(target: Any) -> None:
     """Refuse an object whose rows cannot be numbered, before anything is read of it."""
     if isinstance(target, Iterator) or hasattr(target, "read_next_batch"):
         raise UnskewError("the examples can be read only once; pass a list, a file or a folder")
-    if _is_of_torch(target, "DataLoader"):
+    if is_loader(target):
         raise UnskewError(
             "a torch DataLoader gives batches, whose order may change; pass its dataset: "
             "loader.dataset"
@@ -54,11 +55,11 @@ def take(target: Any, rows: NDArray[np.int64]) -> Any:
     if hasattr(target, "collect_schema") and hasattr(target, "lazy"):
         is_lazy = hasattr(target, "collect")
         return target.collect()[rows].lazy() if is_lazy else target[rows]
-    if _is_hugging_face(target):
+    if is_hugging_face(target):
         return _of_hugging_face(target, rows)
     if hasattr(target, "iloc"):
         return target.iloc[rows]
-    if _is_of_torch(target, "Dataset"):
+    if is_torch_data(target):
         return _of_torch(target, rows)
     if hasattr(target, "gather_every") or _is_array(target):
         return target[rows]
@@ -138,10 +139,6 @@ def _of_column(column: pa.Array, rows: NDArray[np.int64]) -> pa.Array:
 # Datasets of other libraries
 
 
-def _is_hugging_face(target: object) -> bool:
-    return all(hasattr(target, name) for name in ("with_format", "features", "iter"))
-
-
 def _of_hugging_face(target: Any, rows: NDArray[np.int64]) -> Any:
     if hasattr(target, "select"):
         return target.select(rows)
@@ -158,12 +155,6 @@ def _repeated(
         name: [value for value, n in zip(values, here, strict=True) for _ in range(n)]
         for name, values in columns.items()
     }
-
-
-def _is_of_torch(target: object, name: str) -> bool:
-    """Whether an object is of a class of PyTorch; PyTorch is not imported for this."""
-    kinds = {(kind.__module__.partition(".")[0], kind.__name__) for kind in type(target).__mro__}
-    return ("torch", name) in kinds
 
 
 def _of_torch(dataset: Any, rows: NDArray[np.int64]) -> Any:
@@ -185,16 +176,10 @@ def _is_array(target: object) -> bool:
 def _tables(target: Any) -> list[tuple[Any, Any]]:
     """Return the tables in a dict of splits or a list of tables, by name or number."""
     if isinstance(target, Mapping):
-        is_splits = all(map(_is_table, target.values()))
+        is_splits = all(map(is_table, target.values()))
         return list(target.items()) if is_splits else []
-    is_list = isinstance(target, (list, tuple)) and len(target) > 0 and _is_table(target[0])
+    is_list = isinstance(target, (list, tuple)) and len(target) > 0 and is_table(target[0])
     return list(enumerate(target)) if is_list else []
-
-
-def _is_table(value: object) -> bool:
-    has_columns = hasattr(value, "columns") or hasattr(value, "column_names")
-    streams = hasattr(value, "__arrow_c_stream__") or hasattr(value, "collect_schema")
-    return _is_hugging_face(value) or (streams and has_columns)
 
 
 def _same_mapping(target: Mapping[Any, Any], values: Iterable[Any]) -> Any:

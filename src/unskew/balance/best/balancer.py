@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.balance.histogram import Histogram, restore
-from unskew.balance.kept import Health
+from unskew.balance.kept import PATIENCE, Health
 from unskew.balance.saved import AGAIN, BalancerState, Counts, HomogenizerState
 from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.rng import at_state, state_of
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from unskew.balance.best.rule import Rule
     from unskew.core.batch import Batch
 
-PATIENCE = 1_000_000  # draws in a row without a kept one before an error
 FIRST_LOOK = 10_000  # draws before the cost is compared with what was expected
 OFF = 1.5  # times the expected cost above which there is a warning
 

@@ -33,14 +33,6 @@ def enough(shares: Shares) -> float:
     return float(1 / shares[shares > 0].min())
 
 
-def cost_of(shares: Shares, target: Shares) -> float:
-    """Return how many draws the target itself costs, exactly: the largest t(x)/p(x)."""
-    wanted = target > 0
-    if (shares[wanted] <= 0).any():
-        return float("inf")
-    return float((target[wanted] / shares[wanted]).max())
-
-
 def capped(shares: Shares, scores: NDArray[np.float64], draws: float) -> NDArray[np.float64]:
     """Return log(r/p) of r = p·min(draws, c·exp(score)), with the c that makes r sum to one.
 
@@ -49,13 +41,14 @@ def capped(shares: Shares, scores: NDArray[np.float64], draws: float) -> NDArray
     """
     order = np.argsort(-scores, kind="stable")
     ordered, score = shares[order], scores[order]
-    before = draws * (np.cumsum(ordered) - ordered)  # what the capped ones take
+    left = 1 - draws * (np.cumsum(ordered) - ordered)  # when those before are capped
     rest = np.logaddexp.accumulate((np.log(ordered) + score)[::-1])[::-1]
-    with np.errstate(divide="ignore"):
-        level = np.log(np.maximum(1 - before, 0)) - rest
+    some = left > 0
+    level = np.log(left[some]) - rest[some]
     log_cap = np.log(draws)
-    first = int(np.argmax(level + score <= log_cap + _SLACK))
-    ratios: NDArray[np.float64] = np.minimum(scores + level[first], log_cap)
+    fits = level + score[some] <= log_cap + _SLACK
+    fits[-1] = True  # where all are capped, rounding may hide that the last one fits
+    ratios: NDArray[np.float64] = np.minimum(scores + level[np.argmax(fits)], log_cap)
     return ratios
 
 

@@ -20,7 +20,7 @@ from unskew.balance.best.price import (
 from unskew.balance.best.raking import Raked, rake
 from unskew.balance.best.rule import Pilot, Rule
 from unskew.balance.best.targets import UNIFORM, Target, target_shares
-from unskew.core.errors import UnskewError, check_range, unknown
+from unskew.core.errors import UnskewError, brief, check_range, unknown
 from unskew.core.variables.variable import SalientVariable, describe
 
 NAMED = 4  # values or pairs that a message names
@@ -45,7 +45,8 @@ class Goal:
         """Refuse a goal without a price, or with two."""
         if bool(self.budget) == bool(self.closeness):
             raise UnskewError(
-                f"budget is {self.budget:g} and closeness is {self.closeness:g}; give one of them"
+                f"budget is {brief(self.budget)} and closeness is {brief(self.closeness)}; give "
+                "one of them"
             )
         if self.budget:
             check_range("budget", self.budget, 1, step="1 keeps every draw")
@@ -102,6 +103,7 @@ def balance(pilot: Pilot, goal: Goal) -> Balance:
     cells, shares = pilot.cells(), pilot.shares()
     variables = [codebook.variable for codebook in pilot.codebooks]
     targets = targets_of(variables, [codebook.values for codebook in pilot.codebooks], shares, goal)
+    _refuse_unseen(pilot, shares, targets)
     notes: list[str] = []
     if goal.budget:
         fit = rake(cells, targets, goal.budget)
@@ -140,6 +142,17 @@ def targets_of(
         target_shares(goal.targets.get(name, UNIFORM), known, p, name)
         for name, known, p in zip(names, values, shares, strict=True)
     ]
+
+
+def _refuse_unseen(pilot: Pilot, shares: Sequence[Shares], targets: Sequence[Shares]) -> None:
+    """Refuse a target of which nothing can be reached: none of its values was drawn."""
+    for codebook, p, target in zip(pilot.codebooks, shares, targets, strict=True):
+        if not target[p > 0].any():
+            wanted = [codebook.values[i] for i in np.flatnonzero(target)]
+            raise UnskewError(
+                f"target of {codebook.variable.name!r} is {describe(wanted)}, which never came in "
+                f"{len(pilot.codes):,} draws; name values that come, or give a larger pilot"
+            )
 
 
 def _cannot(

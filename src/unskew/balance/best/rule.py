@@ -17,7 +17,7 @@ from unskew.balance.best.cells import Cells, Codes, Shares, cells_of
 from unskew.balance.best.raking import Raked
 from unskew.balance.codebook import Codebook
 from unskew.core.errors import UnskewError
-from unskew.core.tally import plain
+from unskew.core.values.value_data import value_data, value_of
 
 if TYPE_CHECKING:
     from unskew.core.batch import Batch
@@ -112,10 +112,10 @@ class Rule:
         return self.chances_of(self.codes(batch))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the tables as plain data, ready for JSON."""
+        """Return the tables as plain data, ready for JSON; refuse values that it cannot hold."""
         named = zip(self.variables, self.values, self._tables, strict=True)
         tables = {
-            variable.name: {"values": list(map(plain, values)), "table": table[:-1].tolist()}
+            variable.name: {"values": list(map(value_data, values)), "table": table[:-1].tolist()}
             for variable, values, table in named
         }
         return {"draws": self.draws, "tables": tables}
@@ -126,19 +126,18 @@ class Rule:
         try:
             draws = float(data["draws"])
             named = [data["tables"][variable.name] for variable in variables]
-            values = [[_hashable(value) for value in item["values"]] for item in named]
+            values = [list(map(value_of, item["values"])) for item in named]
             tables = [np.array(item["table"], dtype=float) for item in named]
             fitting = 1 <= draws < float("inf") and all(
-                table.shape == (len(known),) and len(table) and np.isfinite(table).all()
+                table.shape == (len(set(known)),) == (len(known),)
+                and len(table)
+                and np.isfinite(table).all()
                 for known, table in zip(values, tables, strict=True)
             )
         except (KeyError, TypeError, ValueError) as error:
             raise UnskewError(f"the tables are damaged ({error}); fit them again") from None
         if not fitting:
-            raise UnskewError("the tables are damaged (their lengths differ); fit them again")
+            raise UnskewError(
+                "the tables are damaged (there is not one number for each value); fit them again"
+            )
         return cls(variables, values, tables, draws)
-
-
-def _hashable(value: Any) -> Hashable:
-    """Return a value of JSON as it was: a tuple became a list."""
-    return tuple(map(_hashable, value)) if isinstance(value, list) else value

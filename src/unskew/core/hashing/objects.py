@@ -25,6 +25,7 @@ from unskew.core.hashing.mixing import (
     hash_times,
     nulls,
 )
+from unskew.core.values.missing import is_missing_type
 from unskew.core.values.printed import printed
 
 _MOST_BITS = 10_000  # of a whole number that Python prints
@@ -53,7 +54,7 @@ def hash_objects(values: Sequence[Any]) -> Hashes:
 
 def _of_type(kind: type, values: Sequence[Any]) -> Hashes:
     """Return the hashes of values of one type."""
-    if kind is type(None):
+    if is_missing_type(kind):
         return nulls(len(values))
     for kinds, function in _BY_TYPE:
         if issubclass(kind, kinds):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.arrays import Flags, Ints
+from unskew.core.batch import unreadable
 from unskew.core.variables.arrow_texts import text_lengths, text_words
 from unskew.core.variables.measures import HAS, ROLES, TEXTS, VALUE, Measure, measured
 from unskew.core.variables.nested import Spans, is_list_type, is_text_type, present, usual
@@ -261,9 +262,12 @@ def _part(name: str) -> Callable[[pa.Array, str], pa.Array | None]:
             return None
         if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
             return None
-        if name == "weekday":
-            return pc.day_of_week(column, count_from_zero=False)
-        return getattr(pc, name)(column)
+        try:
+            if name == "weekday":
+                return pc.day_of_week(column, count_from_zero=False)
+            return getattr(pc, name)(column)
+        except pa.ArrowException as error:
+            raise unreadable(kind, error) from error
 
     return part
 

@@ -62,8 +62,8 @@ def as_coded(values: NDArray[Any] | Coded) -> Coded:
         distinct, codes = np.unique(values, return_inverse=True)
         return Coded(distinct.tolist(), codes.astype(np.int64, copy=False)).in_order()
     numbers: dict[Hashable, int] = {}
-    each_code = [numbers.setdefault(value, len(numbers)) for value in values.tolist()]
-    return Coded(list(numbers), np.array(each_code, dtype=np.int64))
+    listed = [numbers.setdefault(value, len(numbers)) for value in values.tolist()]
+    return Coded(list(numbers), np.array(listed, dtype=np.int64))
 
 
 def _as_coded_integers(values: NDArray[Any], span: int) -> Coded:

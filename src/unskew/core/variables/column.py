@@ -13,6 +13,7 @@ import numpy as np
 from unskew.core.batch import EXAMPLE, Batch, readable
 from unskew.core.errors import RowError, UnskewError, brief, unknown
 from unskew.core.values.json_text import json_text
+from unskew.core.values.missing import is_missing
 from unskew.core.variables.measures import (
     HAS,
     VALUE,
@@ -129,7 +130,7 @@ class _Reader:
         else:
             values = [None if leaf is ABSENT else measured(measure, leaf) for leaf in leaves]
             others = [value for value in values if value is not None]
-        odd = [value for value in there if value is not None]
+        odd = [value for value in there if not is_missing(value)]
         if odd and not others and not self.checked:
             raise wrong_kind(measure, path.text, odd)
         self.checked = self.checked or bool(leaves)
@@ -145,7 +146,7 @@ def _is_hashable(value: object) -> bool:
 
 
 def _is_countable(value: object) -> bool:
-    return value is not None and _is_hashable(value)
+    return not is_missing(value) and _is_hashable(value)
 
 
 def _dicts(rows: Sequence[Any], name: str) -> Sequence[Mapping[Any, Any]]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from unskew.core.errors import UnskewError, brief
+from unskew.core.values.missing import is_missing
 from unskew.core.variables.path import is_list, json_inside
 
 # Keys of the messages and parts of a chat. The first that has a value counts.
@@ -206,7 +207,7 @@ def has(label: str) -> Measure:
 
 def measured(measure: Measure, value: Any) -> Any:
     """Return the measure of one value; None if the value is missing or of another kind."""
-    if value is None:
+    if is_missing(value):
         return None
     if measure.name in ON_JSON and isinstance(value, str):
         value = json_inside(value)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.batch import readable
+from unskew.core.values.missing import is_missing
 from unskew.core.variables.coded import Coded
 from unskew.core.variables.values import as_values
 
@@ -85,8 +86,3 @@ def coded(values: Sequence[Hashable], codes: NDArray[Any]) -> Coded:
 
 def _without_nan(values: Sequence[Any]) -> list[Any]:
     return [None if is_missing(value) else value for value in values]
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a value stands for one that is not there: None or nan."""
-    return value is None or (isinstance(value, (float, np.floating)) and bool(np.isnan(value)))

@@ -14,7 +14,7 @@ from unskew.core.values.nesting import check_nesting
 
 _PLAIN = {type(None), bool, int, float, str, bytes}  # values that need no check
 _MOST_BITS = 10_000  # of a whole number that Python prints
-_EXACT = 2**53  # whole numbers up to here are themselves as floats too
+EXACT = 2**53  # whole numbers up to here are themselves as floats too
 
 
 def as_values(measured: Sequence[Hashable]) -> NDArray[Any]:
@@ -31,7 +31,7 @@ def as_values(measured: Sequence[Hashable]) -> NDArray[Any]:
         return np.array(plain, dtype=np.bool_)
     if kinds == {int} and min(plain) >= -(2**63) and max(plain) < 2**63:
         return np.array(plain, dtype=np.int64)
-    if kinds <= {int, float} and all(abs(value) <= _EXACT for value in plain if type(value) is int):
+    if kinds <= {int, float} and all(abs(value) <= EXACT for value in plain if type(value) is int):
         return np.array(plain, dtype=np.float64)
     values = np.empty(len(plain), dtype=object)
     if kinds <= {str, type(None)}:

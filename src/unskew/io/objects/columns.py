@@ -29,15 +29,19 @@ def read_columns(target: Mapping[Any, Any], columns: Columns) -> Iterator[Batch]
             "give a dict of columns of one length, or a list of examples"
         )
     check_names([str(name) for name in target], kind_name(target))
-    chosen = wanted([str(name) for name in target], columns)
-    made = {str(name): _column(value) for name, value in target.items() if str(name) in chosen}
-    if not next(iter(lengths.values())):
-        return
-    if any(column is None for column in made.values()):  # of several types: examples keep them
-        rows = zip(*(list(map(plain_value, value)) for value in target.values()), strict=True)
-        yield from chunked(dict(zip(map(str, target), row, strict=True)) for row in rows)
-        return
-    yield from table_batches([_table(made)], kind_name(target))
+    names = {str(name): name for name in target}
+    chosen = {name: target[names[name]] for name in wanted(list(names), columns)}
+    if next(iter(lengths.values())):
+        yield from _batches(chosen, kind_name(target))
+
+
+def _batches(columns: Mapping[str, Any], where: str) -> Iterator[Batch]:
+    """Yield columns as tables; as examples if Arrow would change a value."""
+    made = {name: _column(value) for name, value in columns.items()}
+    if any(column is None for column in made.values()):
+        rows = zip(*(map(plain_value, value) for value in columns.values()), strict=True)
+        return chunked(dict(zip(columns, row, strict=True)) for row in rows)
+    return table_batches([_table(made)], where)
 
 
 def _table(columns: Mapping[str, Any]) -> pa.Table:
@@ -98,11 +102,8 @@ def read_numpy(array: np.ndarray[Any, Any], columns: Columns) -> Iterator[Batch]
     if not len(array):
         return iter(())
     if array.dtype.names is not None and array.ndim == 1:
-        fields = {
-            name: array[name] if array[name].ndim == 1 else list(array[name])
-            for name in wanted(array.dtype.names, columns)
-        }
-        return table_batches([_table(fields)], "the array")
+        names = wanted(array.dtype.names, columns)
+        return _batches({name: array[name] for name in names}, "the array")
     if array.ndim == 1 and array.dtype.kind in "iufbSUMm":
         import pyarrow as pa
 

@@ -155,11 +155,6 @@ def read_lazy_frame(target: Any, n: int | None, columns: Columns) -> Iterator[Ba
         yield from read_stream(table, columns)
 
 
-def is_hugging_face(target: object) -> bool:
-    """Whether an object is a dataset of Hugging Face."""
-    return all(hasattr(target, name) for name in ("with_format", "features", "iter"))
-
-
 def read_hugging_face(target: Any, n: int | None, columns: Columns) -> Iterator[Batch]:
     """Read a dataset as tables; one whose columns are not known in advance, example by example."""
     step = "check what the dataset is made of"

@@ -16,7 +16,8 @@ from unskew.io.iterables import batch_rows, check_iterable, chunked, kind_name
 from unskew.io.layout import SPLIT
 from unskew.io.objects import frames
 from unskew.io.objects.columns import as_array, read_columns, read_numpy
-from unskew.io.objects.torch_data import is_loader, is_torch_data, loaded_examples, torch_examples
+from unskew.io.objects.known import is_hugging_face, is_loader, is_table, is_torch_data
+from unskew.io.objects.torch_data import loaded_examples, torch_examples
 from unskew.io.tables import Columns, with_column
 
 
@@ -40,7 +41,7 @@ def readable_object(target: Any) -> Readable:
     """Return how to read an object; refuse what holds no examples."""
     if isinstance(target, Mapping):
         return _mapping(target)
-    if frames.is_hugging_face(target):
+    if is_hugging_face(target):
         return Readable(lambda n, columns=None: frames.read_hugging_face(target, n, columns))
     if callable(getattr(target, "collect", None)) and hasattr(target, "collect_schema"):
         return Readable(lambda n, columns=None: frames.read_lazy_frame(target, n, columns))
@@ -85,19 +86,13 @@ def _once(read: Read, target: object, read_once: bool) -> Readable:
 
 def _mapping(target: Mapping[Any, Any]) -> Readable:
     """Read a dict of splits, or a dict of columns."""
-    if target and all(map(_is_table, target.values())):
+    if target and all(map(is_table, target.values())):
         splits = {str(name): readable_object(value) for name, value in target.items()}
         return Readable(
             lambda n, columns=None: _splits(target, splits, n, columns),
             all(split.repeatable for split in splits.values()),
         )
     return Readable(lambda _, columns=None: read_columns(target, columns))
-
-
-def _is_table(value: object) -> bool:
-    has_columns = hasattr(value, "columns") or hasattr(value, "column_names")
-    streams = hasattr(value, "__arrow_c_stream__") or hasattr(value, "collect_schema")
-    return frames.is_hugging_face(value) or (streams and has_columns)
 
 
 def _splits(
@@ -123,7 +118,7 @@ def _examples(target: Iterable[Any], n: int | None, columns: Columns) -> Iterato
     """Read examples one by one; if the first is a table, they all are tables."""
     iterator = iter(target)
     begin = list(islice(iterator, 1))
-    if begin and _is_table(begin[0]):
+    if begin and is_table(begin[0]):
         tables = chain(begin, iterator)
         return chain.from_iterable(readable_object(table).read(n, columns) for table in tables)
     return chunked(chain(begin, iterator), batch_rows(n))

@@ -1,6 +1,6 @@
 """Datasets and loaders of PyTorch as plain examples: batches are taken apart, tensors are values.
 
-Nothing of PyTorch is imported: its classes are known by their names and methods.
+Nothing of PyTorch is imported.
 """
 
 from __future__ import annotations
@@ -11,17 +11,7 @@ from typing import Any
 import numpy as np
 
 from unskew.core.errors import UnskewError, brief
-from unskew.io.iterables import class_names
-
-
-def is_torch_data(target: object) -> bool:
-    """Whether an object is a dataset of PyTorch."""
-    return ("torch", "Dataset") in class_names(target)
-
-
-def is_loader(target: object) -> bool:
-    """Whether an object is a loader of PyTorch, which gives batches."""
-    return ("torch", "DataLoader") in class_names(target)
+from unskew.io.objects.known import is_tensor
 
 
 def torch_examples(dataset: Any) -> Iterator[Any]:
@@ -53,7 +43,7 @@ def plain_value(value: Any) -> Any:
     """Return tensors as NumPy arrays, and those of one number as a Python value; also inside."""
     if isinstance(value, np.generic):
         return value.item()
-    if _is_tensor(value):
+    if is_tensor(value):
         array = _array(value)
         return array.item() if array.ndim == 0 else array
     if isinstance(value, dict):
@@ -63,10 +53,6 @@ def plain_value(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(map(plain_value, value))
     return value
-
-
-def _is_tensor(value: object) -> bool:
-    return ("torch", "Tensor") in class_names(value)
 
 
 def _array(tensor: Any) -> np.ndarray[Any, Any]:
@@ -95,8 +81,8 @@ def _apart(batch: Any, is_default: bool) -> Iterator[Any]:
         _check_lengths(batch, fields)
         named = hasattr(batch, "_fields")
         yield from (type(batch)(*row) if named else row for row in zip(*fields, strict=True))
-    elif _is_tensor(batch) or isinstance(batch, np.ndarray):
-        array = _array(batch) if _is_tensor(batch) else batch
+    elif is_tensor(batch) or isinstance(batch, np.ndarray):
+        array = _array(batch) if is_tensor(batch) else batch
         if array.ndim == 0:
             raise UnskewError(f"a batch is {brief(batch)}, which has no rows; pass the dataset")
         yield from array.tolist() if array.ndim == 1 else array
@@ -113,7 +99,7 @@ def _has_fields(batch: Sequence[Any], is_default: bool) -> bool:
         return False  # texts stay a list of texts
     if is_default or hasattr(batch, "_fields"):
         return True
-    sizes = {len(v) if _is_tensor(v) and v.ndim else -1 for v in batch}
+    sizes = {len(v) if is_tensor(v) and v.ndim else -1 for v in batch}
     return len(sizes) == 1 and -1 not in sizes and isinstance(batch, tuple)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from unskew.core.batch import Batch, text_column
 from unskew.core.errors import UnskewError, brief
+from unskew.core.variables.values import EXACT
 from unskew.io.location import Place
 from unskew.io.readers.streams import open_bytes
 from unskew.io.tables import Columns, check_names, table_batches, wanted
@@ -27,7 +28,7 @@ _BLOCK = 1 << 24  # bytes; the first block decides the types
 _MISSING = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None")
 _TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 _WHOLE = r"^-?(0|[1-9]\d*)$"
-_NAMES = r"^[-+]?0\d|^-?\d{17,}$"  # a float would not keep their digits
+_NAMES = r"^[-+]?0\d"  # a number would not keep their zeros
 _TYPES = {"int64": "whole numbers", "double": "numbers", "bool": "true and false"}
 
 
@@ -158,13 +159,25 @@ def _column(texts: pa.Array, known: pa.DataType | None) -> pa.Array:
         truths = pc.is_in(given, _set(_TRUE))
         return pc.if_else(pc.is_valid(given), truths, pa.nulls(1, pa.bool_())[0])
     try:
-        if pc.all(pc.match_substring_regex(given, _WHOLE)).as_py():
+        are_whole = pc.match_substring_regex(given, _WHOLE)
+        if pc.all(are_whole).as_py():
             return given.cast(pa.int64())
-        if not pc.any(pc.match_substring_regex(given, _NAMES)).as_py():
+        if not pc.any(pc.match_substring_regex(given, _NAMES)).as_py() and _fit_floats(
+            given.filter(are_whole)
+        ):
             return given.cast(pa.float64())
     except pa.ArrowException:  # a text, or a whole number of more than 64 bits
         pass
     return as_text
+
+
+def _fit_floats(whole: pa.Array) -> bool:
+    """Whether floats keep the digits of whole numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ends = pc.min_max(whole.cast(pa.int64())).as_py()
+    return all(abs(end) <= EXACT for end in ends.values() if end is not None)
 
 
 def _set(texts: Sequence[str]) -> pa.Array:

@@ -18,6 +18,7 @@ import numpy as np
 
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError
+from unskew.core.variables.values import EXACT
 from unskew.io.iterables import ROWS, batch_rows
 from unskew.io.location import Place
 from unskew.io.readers.streams import open_bytes
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 _BOM = b"\xef\xbb\xbf"
 _FIRST_BYTES, _BYTES = 1 << 18, 1 << 23  # that are read at once: before, and after ROWS lines
-_EXACT = 2**53  # whole numbers up to here are themselves as floats too
 _PART = 1 << 20  # bytes of a block that one thread of Arrow reads
 _TRIES = 4  # blocks that Arrow may fail to read before only Python reads
 
@@ -246,7 +246,7 @@ def _keeps_numbers(table: pa.Table) -> bool:
 
     def keeps(column: pa.Array) -> bool:
         if pa.types.is_floating(column.type):
-            return pc.all(pc.less(pc.abs(column), _EXACT)).as_py() is not False
+            return pc.all(pc.less(pc.abs(column), EXACT)).as_py() is not False
         if pa.types.is_struct(column.type) or pa.types.is_list(column.type):
             inner = column.flatten()
             return all(map(keeps, inner if isinstance(inner, list) else [inner]))
