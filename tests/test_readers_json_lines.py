@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unskew.core.errors import UnskewError
+from unskew.core.values.json_text import json_fault
 from unskew.io.iterables import ROWS
 from unskew.io.readers.json_lines import arrow_rows, learned, read_json_lines
 
@@ -27,8 +28,7 @@ def python_rows(path: Path) -> list[Any]:
                     rows.append(json.loads(line))
                 except (ValueError, RecursionError) as error:
                     raise UnskewError(
-                        f"{path} line {number} is no JSON ({error}); it may be truncated: "
-                        "mend that line"
+                        f"{path} line {number} {json_fault(error, 'mend that line')}"
                     ) from error
     return rows
 

@@ -9,6 +9,7 @@
 | messages of a chat | ``turns``, ``roles``, ``last_role``, ``characters`` |
 | other lists | ``count``; ``has`` for each label if the lists hold few different texts |
 | dicts, also as JSON text | what is inside, by path |
+| examples that are tuples of one length | each item, as its kind suggests |
 
 A value that is missing is a value of its own, ``None``.
 """
@@ -101,8 +102,13 @@ def _names(
 ) -> Iterator[tuple[int, str]]:
     """Yield the names of the variables that measure the values of a path, each with its depth."""
     there = _main_kind([value for value in values if not is_missing(value)])
+    if path == EXAMPLE and _are_records(there):
+        for number in range(len(there[0])):
+            items = [row[number] for row in there]
+            yield from _names(f"{path}[{number}]", items, depth + 1, left_out)
+        return
     filled = [value for value in there if not isinstance(value, str) or value]
-    opened: list[Any] = [json_inside(v) if isinstance(v, str) else v for v in filled]
+    opened = _main_kind([json_inside(v) if isinstance(v, str) else v for v in filled])
     if opened and all(isinstance(value, Mapping) for value in opened):
         yield from _names_inside(path, opened, depth, left_out)
         return
@@ -117,6 +123,12 @@ def _names(
         names = [path] if _are_values(there) else _of_texts(path, there)
     for name in names:
         yield depth, name
+
+
+def _are_records(examples: Sequence[Any]) -> bool:
+    """Return whether examples are tuples with an item for each field, as (input, label)."""
+    sizes = {len(row) if isinstance(row, tuple) else 0 for row in examples}
+    return len(sizes) == 1 and 1 < max(sizes) <= FEW
 
 
 def _names_inside(

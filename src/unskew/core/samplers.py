@@ -125,6 +125,8 @@ class ManyAtOnce:
             import pyarrow as pa
 
             returned = pa.table(returned).to_pylist()
+        if isinstance(returned, np.ndarray) and returned.ndim:
+            returned = returned.tolist() if returned.ndim == 1 else list(returned)
         what = f"sampler {self._label!r} returned"
         if not isinstance(returned, (list, tuple)):
             raise UnskewError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import length_hint
@@ -29,7 +30,7 @@ from unskew.core.tally import Tally
 from unskew.core.values.json_text import json_text, parse_json
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By, SalientVariable
-from unskew.datasets.pace import as_sampler
+from unskew.datasets.pace import as_sampler, examples_of, told
 from unskew.datasets.pilots import balanced_variables, fitted, targets_by_name, warn
 from unskew.datasets.target import column_names, open_target
 from unskew.io.lookup import (
@@ -197,14 +198,25 @@ def homogenize(
         chosen = balanced_variables(variables, jointly)
         goal = Goal(budget, closeness, _targets(chosen, target, like))
         pilot_rng = generator(seed, source.name, "pilot")
-        fit = fitted(source, chosen, goal, pilot_rng, pilot)
-        warn(fit.warnings)
+        check_range("cost_limit", cost_limit, 1)
+        fit = fitted(source, chosen, goal, pilot_rng, pilot, told(source))
+        warn([*fit.warnings, *_dear(fit.draws, goal, cost_limit)])
         chooser = Balancer(fit.rule, rng)
     else:
         _refuse_without_price(target=target, like=like, jointly=jointly, pilot=pilot)
         at = 0.025 if epsilon is None else epsilon
         chooser = Homogenizer(joint(variables), at, rng, cost_limit)
     return Homogenized(source, chooser, generator(seed, source.name, "draw", 0), seed)
+
+
+def _dear(draws: float, goal: Goal, limit: float) -> list[str]:
+    """Say that a closeness costs much. Whoever gives a budget knows what it costs."""
+    if not goal.closeness or draws <= limit:
+        return []
+    return [
+        f"closeness {goal.closeness:g} costs {draws:,.0f} draws for each kept example, above the "
+        f"limit of {limit:g}; raise closeness, give a budget, or raise cost_limit"
+    ]
 
 
 def _refuse_without_price(**options: Any) -> None:
@@ -238,10 +250,11 @@ def plan(
     like: Any = None,
     jointly: bool = False,
     prices: Sequence[float] = PRICES,
-    n: int = PLANNED,
+    n: int | None = None,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     trust: Trust = False,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Plan:
     """Return what each closeness to the targets costs: the whole curve, from a sample.
 
@@ -252,18 +265,22 @@ def plan(
         like: see ``homogenize``.
         jointly: see ``homogenize``.
         prices: the draws for each kept example at which the curve is worked out.
-        n: the largest number of examples in the sample.
+        n: the largest number of examples in the sample. Without it, 65,536; of a function that is
+            slow, the first 512.
         seed: the seed of the draws.
         settings: parameters of the source, if it is given by its name.
         trust: whether code that a dataset names may be imported.
+        clock: measures in seconds how long a function takes.
     """
-    check_count("n", n, "sample at least one example")
+    if n is not None:
+        check_count("n", n, "sample at least one example")
     if not len(prices):
         raise UnskewError("prices are empty; give at least one number of draws per kept example")
     for price in prices:
         check_range("a price", price, 1, step="1 keeps every draw")
     opened = open_target(source, settings, seed, trust)
-    batches = opened.read(n)
+    most = PLANNED if n is None and not opened.endless else n
+    batches = examples_of(opened, most, lambda _: None, clock, PLANNED, "this plan")
     first = next(batches, None)
     if first is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to plan")
@@ -277,6 +294,11 @@ def _source(
     draw: Callable[[np.random.Generator], Any] | Source | str, settings: Mapping[str, Any]
 ) -> Source:
     if isinstance(draw, str):
+        if ":" not in draw and os.path.exists(draw):
+            raise UnskewError(
+                f"{draw} is data, and homogenize draws new examples; choose from the data with "
+                "unskew.resample"
+            )
         return find_source(draw, settings)
     if settings:
         raise UnskewError(f"settings are {dict(settings)}; only a source that is named takes any")

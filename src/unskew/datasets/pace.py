@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,10 +22,18 @@ _UNITS = ((86_400, "days"), (3_600, "hours"), (60, "minutes"), (1, "seconds"))
 
 
 def examples_of(
-    target: Target, n: int | None, advance: Callable[[int], None], clock: Callable[[], float]
+    target: Target,
+    n: int | None,
+    advance: Callable[[int], None],
+    clock: Callable[[], float],
+    default: int = DEFAULT_N,
+    what: str = "this audit",
 ) -> Iterator[Batch]:
-    """Yield what an audit reads: ``n`` examples, or the default number if ``n`` is None."""
-    limit = DEFAULT_N if n is None and target.endless else n
+    """Yield what an audit reads: ``n`` examples; if ``n`` is None, ``default`` of what is endless.
+
+    ``what`` names what reads, if it is no audit.
+    """
+    limit = default if n is None and target.endless else n
     source = target.source
     if source is None or source.sampler is None:
         for batch in target.read(limit):
@@ -40,25 +49,50 @@ def examples_of(
             return
         done += len(drawn)
         yield drawn
-        reason = _reason_to_stop(source, done / seconds if seconds else float("inf"))
+        reason = _reason_to_stop(source, done / seconds if seconds else float("inf"), default)
         if n is None and done == FIRST and reason:
             warnings.warn(
-                f"this audit has the first {FIRST} examples of sampler {source.name!r}: {reason}; "
-                f"give n for more (n=100_000)",
+                f"{what} has the first {FIRST} examples of sampler {source.name!r}: {reason}; "
+                f"give n for more (n={default:_})",
                 HealthWarning,
                 stacklevel=3,
             )
             return
 
 
-def _reason_to_stop(source: Source, rate: float) -> str:
+def _reason_to_stop(source: Source, rate: float, default: int) -> str:
     """Return why a sampler is not asked for the default number of examples; empty if it is."""
     if source.sampler is not None and source.sampler.cached:
         return "they are cached, so each may cost"
-    seconds = DEFAULT_N / rate
+    seconds = default / rate
     if seconds <= LONG:
         return ""
-    return f"they came at {rate:.3g} a second, and {DEFAULT_N:,} would take {duration(seconds)}"
+    return f"they came at {rate:.3g} a second, and {default:,} would take {duration(seconds)}"
+
+
+def told(
+    source: Source, clock: Callable[[], float] = time.monotonic
+) -> Callable[[Iterator[Batch], int], Iterator[Batch]]:
+    """Return what passes on the examples of a pilot, and warns early if it will take long."""
+
+    def passed(batches: Iterator[Batch], n: int) -> Iterator[Batch]:
+        begin, done, is_told = clock(), 0, source.sampler is None
+        for batch in batches:
+            yield batch
+            done += len(batch)
+            seconds = clock() - begin
+            if not is_told and seconds * n > LONG * done:
+                is_told = True
+                warnings.warn(
+                    f"{n:,} examples of sampler {source.name!r} are drawn first, to fit the rule: "
+                    f"they come at {done / seconds:.3g} a second, and all take "
+                    f"{duration(n * seconds / done)}; give pilot for fewer (pilot=1_000), and "
+                    "cache to keep them",
+                    HealthWarning,
+                    stacklevel=3,
+                )
+
+    return passed
 
 
 def duration(seconds: float) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,21 +82,25 @@ def fitted(
     goal: Goal,
     rng: np.random.Generator,
     draws: int = 0,
+    passed: Callable[[Iterator[Batch], int], Iterator[Batch]] = lambda batches, _: batches,
 ) -> Balance:
     """Draw a pilot sample, and fit the rule to it.
 
     Without a number of draws, a first look says how many are needed: the share of a value that is
-    often dropped must be known to 5 %. Other values need not be known so well.
+    often dropped must be known to 5 %. Other values need not be known so well. ``passed`` passes
+    on the examples; it is told how many there will be.
     """
     if draws:
         check_whole("pilot", draws, 2, "give more examples, or 0 to have the number worked out")
-    batches = list(_drawn(source, rng, draws or FIRST))
+    size = draws or FIRST
+    batches = list(passed(_drawn(source, rng, size), size))
     first = balance(_pilot(variables, batches, goal), goal)
     most = LARGEST_OWN if source.is_own else LARGEST
     wanted = min(most, _wanted(first))
     if draws or wanted <= FIRST:
         return first
-    batches += _drawn(source, rng, wanted - FIRST)
+    size = wanted - FIRST
+    batches += passed(_drawn(source, rng, size), size)
     return balance(_pilot(variables, batches, goal), goal)
 
 
@@ -148,9 +152,12 @@ def frozen_facts(folder: Place) -> dict[str, Any]:
 
 
 def _drawn(source: Source, rng: np.random.Generator, n: int) -> Iterator[Batch]:
-    left = n
+    left, sampler = n, source.sampler
     while left > 0:
-        batch, _ = source.draw(rng, min(left, source.chunk))
+        if sampler is not None:  # it may be slow
+            batch, _ = sampler.some(rng, left, n - left)
+        else:
+            batch, _ = source.draw(rng, min(left, source.chunk))
         left -= len(batch)
         yield batch
 

@@ -389,10 +389,11 @@ def _where(row: int, sizes: Iterable[tuple[Place, int]]) -> str:
 
 
 def column_names(batch: Batch) -> Sequence[str]:
-    """Return the columns of a table, or the keys of examples that are dicts."""
+    """Return the columns of a table, the keys of dicts, or the one name of other examples."""
     if not batch.is_plain:
         return list(batch.columns)
     rows = batch.columns[EXAMPLE].tolist()
-    if not all(isinstance(row, dict) for row in rows):
-        return []
-    return list(dict.fromkeys(key for row in rows for key in row if isinstance(key, str)))
+    dicts = [row for row in rows if isinstance(row, dict)]
+    if not dicts:
+        return [EXAMPLE]
+    return list(dict.fromkeys(key for row in dicts for key in row if isinstance(key, str)))

@@ -59,6 +59,12 @@ def check_iterable(target: object) -> None:
         )
 
 
+def is_read_once(target: object) -> bool:
+    """Whether an object is gone once it is read: an iterator, unless its examples are numbered."""
+    has_numbers = hasattr(target, "__len__") and hasattr(target, "__getitem__")
+    return isinstance(target, Iterator) and not has_numbers
+
+
 def kind_name(target: object) -> str:
     """Name the kind of an object: a pandas DataFrame, a dict object."""
     library, name = type(target).__module__.partition(".")[0], type(target).__name__

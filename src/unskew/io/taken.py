@@ -6,7 +6,7 @@ No library is imported for this but Arrow: an object is known by the methods tha
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError, brief
+from unskew.io.iterables import is_read_once
 from unskew.io.objects.known import is_hugging_face, is_loader, is_table, is_torch_data
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def check_takable(target: Any) -> None:
     """Refuse an object whose rows cannot be numbered, before anything is read of it."""
-    if isinstance(target, Iterator) or hasattr(target, "read_next_batch"):
+    if is_read_once(target) or hasattr(target, "read_next_batch"):
         raise UnskewError("the examples can be read only once; pass a list, a file or a folder")
     if is_loader(target):
         raise UnskewError(

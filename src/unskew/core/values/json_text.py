@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from typing import Any
 
 from unskew.core.errors import brief
@@ -32,6 +33,15 @@ def parse_json(text: str | bytes) -> Any:
         return json.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+def json_fault(error: Exception, step: str) -> str:
+    """Return what is wrong with a text that ``json.loads`` refused; ``step`` mends what is cut."""
+    if isinstance(error, RecursionError):
+        return "is nested too deeply; make it flatter"
+    if isinstance(error, json.JSONDecodeError):
+        return f"is no JSON ({error}); it may be truncated: {step}"
+    return f"has a whole number of more than {sys.get_int_max_str_digits():,} digits; make it text"
 
 
 def _default(value: Any) -> Any:

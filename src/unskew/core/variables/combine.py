@@ -190,7 +190,7 @@ def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
         return variables[0]
 
     def tuples(batch: Batch) -> Values:
-        columns = [_coded(variable, batch) for variable in variables]
+        columns = [_coded(variable, variable.measure(batch)) for variable in variables]
         for variable, column in zip(variables, columns, strict=True):
             check_support(variable, column.distinct)
         return combine(columns)
@@ -199,8 +199,7 @@ def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
     return SalientVariable(name, tuples, parts=tuple(variables))
 
 
-def _coded(variable: SalientVariable, batch: Batch) -> Coded:
-    values = variable.measure(batch)
+def _coded(variable: SalientVariable, values: Values) -> Coded:
     try:
         return as_coded(values)
     except Exception as error:  # a value may be of a user's own class
@@ -213,14 +212,20 @@ def _coded(variable: SalientVariable, batch: Batch) -> Coded:
 def _changed(
     variable: SalientVariable, name: str, change: Callable[[NDArray[Any]], NDArray[Any]]
 ) -> SalientVariable:
-    """Return a variable whose numbers are changed, each distinct one once where they are coded."""
+    """Return a variable whose numbers are changed, each distinct one once where they are coded.
+
+    A value that is missing stays missing.
+    """
 
     def changed(values: Sequence[Hashable]) -> list[Any]:
-        numbers: list[Any] = change(_numbers(variable.name, name, as_values(values))).tolist()
-        return numbers
+        given = [value for value in values if value is not None]
+        numbers = iter(change(_numbers(variable.name, name, as_values(given))).tolist())
+        return [None if value is None else next(numbers) for value in values]
 
     def measure(batch: Batch) -> Values:
         values = variable.measure(batch)
+        if not isinstance(values, Coded) and values.dtype == object:
+            values = _coded(variable, values)
         if isinstance(values, Coded):
             return values.change(changed)
         return change(_numbers(variable.name, name, values))
@@ -238,6 +243,11 @@ def _numbers(variable: str, combinator: str, values: NDArray[Any]) -> NDArray[An
     if small:
         return values.astype(np.int64, copy=False)
     odd = [value for value in values.tolist() if not _is_number(value)]
+    if odd and all(value is None for value in odd):
+        raise UnskewError(
+            f"{combinator} needs numbers, but some rows have no {variable!r}; fill them in with a "
+            f"function: {combinator}(lambda row: …, …), or leave these rows out"
+        )
     kinds = " and ".join(sorted({type(value).__name__ for value in values.tolist()}))
     gave = repr(odd[0]) if odd else f"values of {kinds}"
     raise UnskewError(

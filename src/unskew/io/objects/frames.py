@@ -47,6 +47,7 @@ def read_stream(target: Any, columns: Columns) -> Iterator[Batch]:
 
     if hasattr(target, "reset_index"):
         target = _without_index(target)
+    _refuse_addresses(target)
     where = kind_name(target)
     with plain_failures(target, "give a table whose columns have one type each"):
         try:
@@ -57,6 +58,19 @@ def read_stream(target: Any, columns: Columns) -> Iterator[Batch]:
             return
     tables = _guarded(lambda: reader, target, "mend it, or read less of it")
     yield from table_batches(map(_without_index_columns, tables), where, columns)
+
+
+def _refuse_addresses(target: Any) -> None:
+    """Refuse a column of Python objects in a Polars frame: as Arrow, it has their addresses."""
+    kinds = getattr(target, "dtypes", None)
+    if not isinstance(kinds, list):
+        return
+    for name, kind in zip(target.columns, kinds, strict=True):
+        if str(kind) == "Object":
+            raise UnskewError(
+                f"column {name!r} of {kind_name(target)} holds Python objects, which other "
+                f"libraries cannot read; drop it, or pass the rows: df.to_dicts()"
+            )
 
 
 def _values(target: Any, error: Exception) -> pa.ChunkedArray:
@@ -95,6 +109,11 @@ def _mixed_column(frame: Any, error: Exception) -> UnskewError:
         values = list(frame[name])
         if _is_one_type(values, pa):
             continue
+        if not _is_one_type(values[:1], pa):
+            return UnskewError(
+                f"row 1: column {str(name)!r} is {brief(values[0])}, which is of no type of Arrow; "
+                f"leave it out, or make it lists, numbers or texts: df[{name!r}].map(…)"
+            )
         low, high = 0, len(values)  # all before low go together; not all before high
         while high - low > 1:
             middle = (low + high) // 2

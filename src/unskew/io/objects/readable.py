@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import Any, Protocol
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
-from unskew.io.iterables import batch_rows, check_iterable, chunked, kind_name
+from unskew.io.iterables import batch_rows, check_iterable, chunked, is_read_once, kind_name
 from unskew.io.layout import SPLIT
 from unskew.io.objects import frames
 from unskew.io.objects.columns import as_array, read_columns, read_numpy
@@ -63,7 +63,7 @@ def readable_object(target: Any) -> Readable:
         return Readable(lambda _, columns=None: read_numpy(array, columns))
     check_iterable(target)
     return _once(
-        lambda n, columns=None: _examples(target, n, columns), target, isinstance(target, Iterator)
+        lambda n, columns=None: _examples(target, n, columns), target, is_read_once(target)
     )
 
 
@@ -118,7 +118,8 @@ def _examples(target: Iterable[Any], n: int | None, columns: Columns) -> Iterato
     """Read examples one by one; if the first is a table, they all are tables."""
     iterator = iter(target)
     begin = list(islice(iterator, 1))
+    # No second ``iter()``: some datasets are their own iterators, which it takes to the beginning.
+    examples = chain(begin, map(next, repeat(iterator)))
     if begin and is_table(begin[0]):
-        tables = chain(begin, iterator)
-        return chain.from_iterable(readable_object(table).read(n, columns) for table in tables)
-    return chunked(chain(begin, iterator), batch_rows(n))
+        return chain.from_iterable(readable_object(table).read(n, columns) for table in examples)
+    return chunked(examples, batch_rows(n))

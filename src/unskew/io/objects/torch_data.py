@@ -5,19 +5,24 @@ Nothing of PyTorch is imported.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from unskew.core.errors import UnskewError, brief
+from unskew.core.usercode import own_code
+from unskew.io.iterables import kind_name
 from unskew.io.objects.known import is_tensor
+
+_STEP = "mend the dataset, or leave that example out"
+_END = object()
 
 
 def torch_examples(dataset: Any) -> Iterator[Any]:
     """Yield the examples of a dataset, by its numbers or as it gives them."""
     if hasattr(type(dataset), "__iter__"):
-        yield from map(plain_value, dataset)
+        yield from map(plain_value, _safely(dataset))
         return
     try:
         size = len(dataset)
@@ -26,17 +31,31 @@ def torch_examples(dataset: Any) -> Iterator[Any]:
             f"{type(dataset).__name__} has neither __len__ nor __iter__; pass a list of examples"
         ) from error
     for number in range(size):
-        yield plain_value(dataset[number])
+        with own_code(f"example {number} of {kind_name(dataset)}", _STEP):
+            example = dataset[number]
+        yield plain_value(example)
 
 
 def loaded_examples(loader: Any) -> Iterator[Any]:
     """Yield the examples in the batches of a loader."""
     if loader.batch_size is None and loader.batch_sampler is None:
-        yield from map(plain_value, loader)
+        yield from map(plain_value, _safely(loader))
         return
     is_default = getattr(loader.collate_fn, "__name__", "") == "default_collate"
-    for batch in loader:
+    for batch in _safely(loader):
         yield from _apart(batch, is_default)
+
+
+def _safely(target: Iterable[Any]) -> Iterator[Any]:
+    """Yield what an object gives; an error of its code becomes one line."""
+    with own_code(kind_name(target), _STEP):
+        iterator = iter(target)
+    while True:
+        with own_code(kind_name(target), _STEP):
+            value = next(iterator, _END)
+        if value is _END:
+            return
+        yield value
 
 
 def plain_value(value: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, brief
+from unskew.core.values.json_text import json_fault
 from unskew.io.iterables import ROWS
 from unskew.io.location import Place
 from unskew.io.readers.json_lines import read_json_lines, rows_batch, typed_batch
@@ -72,9 +73,7 @@ def _content(path: Place) -> Any:
             f"{path} line {line} is no UTF-8 text ({error.reason}); convert the file to UTF-8"
         ) from error
     except (ValueError, RecursionError) as error:
-        raise UnskewError(
-            f"{path} is no JSON ({error}); it may be truncated: mend it, or make it again"
-        ) from error
+        raise UnskewError(f"{path} {json_fault(error, 'mend it, or make it again')}") from error
 
 
 def _rows(content: Any, path: Place) -> list[Any]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError
+from unskew.core.values.json_text import json_fault
 from unskew.core.variables.values import EXACT
 from unskew.io.iterables import ROWS, batch_rows
 from unskew.io.location import Place
@@ -145,8 +146,7 @@ class _Parser:
                     rows.append(json.loads(text_line))
         except (ValueError, RecursionError) as error:
             raise UnskewError(
-                f"{path} line {self._lines} is no JSON ({error}); it may be truncated: "
-                "mend that line"
+                f"{path} line {self._lines} {json_fault(error, 'mend that line')}"
             ) from error
         return rows
 
