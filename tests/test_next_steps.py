@@ -118,7 +118,9 @@ def test_a_recipe_of_the_package_is_not_said_to_depend_on_the_process(tmp_path, 
     assert "process" not in out
 
 
-@pytest.mark.parametrize("examples", [[1, 2], iter([1, 2]), (n for n in (1, 2))], ids=repr)
+@pytest.mark.parametrize(
+    "examples", [[1, 2], iter([1, 2]), (n for n in (1, 2))], ids=["list", "iterator", "generator"]
+)
 def test_examples_that_are_there_already_are_sent_to_resample(examples):
     with pytest.raises(UnskewError, match=r"cannot be called; .*unskew\.resample"):
         homogenize(examples, by={"number": int})
