@@ -119,6 +119,8 @@ def _end(error: BaseException, *, stopped: bool) -> NoReturn:
         _drop_output()
         what = error.filename or "the output"
         _fail(f"{what}: {error.strerror or error}; check the path, the disk and its permissions")
+    if isinstance(error, MemoryError):
+        _fail("there is not enough memory; take less data at once, or use a larger machine")
     if stopped:  # a kernel or a compiler may turn Ctrl-C into its own error
         _stopped()
     if isinstance(error, SystemExit):

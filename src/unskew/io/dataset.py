@@ -6,16 +6,24 @@ DIR/recipe.json  DIR/data/train-00000-of-00002.parquet …  DIR/README.md  DIR/m
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe, Trust
 from unskew.core.tally import Tally
 from unskew.core.values.json_text import parse_json
-from unskew.io.location import Place, inside, parquet_file, place, plain_errors, sha256
+from unskew.io.location import (
+    Place,
+    inside,
+    parquet_file,
+    place,
+    plain_errors,
+    sha256,
+    too_large,
+)
 from unskew.io.object_store import store_errors
-from unskew.io.tables import TABLE_ROWS, Columns, check_names, table_batches, wanted
+from unskew.io.tables import MOST_BYTES, TABLE_ROWS, Columns, check_names, table_batches, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -124,12 +132,22 @@ def read_parquet(path: Place, rows: int = TABLE_ROWS, columns: Columns = None) -
             names = file.schema_arrow.names
             check_names(names, str(path))
             chosen = None if columns is None else wanted(names, columns)
-            read = file.iter_batches(batch_size=rows, columns=chosen)
+            at_once = _rows_at_once(file.metadata, rows)
+            read = file.iter_batches(batch_size=at_once, columns=chosen)
             yield from table_batches(read, str(path), columns, rows=rows, check=True)
     except PermissionError:
         raise UnskewError(f"{path}: Permission denied; check its permissions") from None
+    except MemoryError as error:
+        raise too_large(path) from error
     except (OSError, KeyError, ValueError, pa.ArrowNotImplementedError) as error:
         reason = str(error).splitlines()[0]
         raise UnskewError(
             f"{path} cannot be read as Parquet ({reason}); it may be truncated: make it again"
         ) from error
+
+
+def _rows_at_once(metadata: Any, rows: int) -> int:
+    """Return how many rows to read at once, at most ``rows``: fewer where rows are large."""
+    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+    sizes = [group.total_byte_size / group.num_rows for group in groups if group.num_rows > 0]
+    return max(1, min(rows, int(MOST_BYTES / max(sizes, default=1)))) if sizes else rows

@@ -229,6 +229,8 @@ def plain_errors(path: object, *, reading: bool = False) -> Iterator[None]:
     try:
         with store_errors(path):
             yield
+    except MemoryError as error:
+        raise too_large(path) from error
     except OSError as error:
         denied = "check its permissions" if reading else "choose a place you may write to"
         full = "free some space and run the same command again"
@@ -243,3 +245,11 @@ def plain_errors(path: object, *, reading: bool = False) -> Iterator[None]:
         reason = os.strerror(error.errno) if error.errno else str(error)
         step = steps.get(error.errno or 0, "check the path and the disk")
         raise UnskewError(f"{path}: {reason}; {step}") from error
+
+
+def too_large(path: object) -> UnskewError:
+    """Return the error for a file that needs more memory than there is."""
+    return UnskewError(
+        f"{path} needs more memory than there is: small files may hold large values; take them "
+        "out, or read it on a larger machine"
+    )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLE_ROWS = 1 << 16  # in a batch
-_MOST_BYTES = 1 << 26  # of small tables that are joined
+MOST_BYTES = 1 << 26  # of small tables that are joined
 
 # The only top-level columns that will be used; None means all. A reader may give more.
 Columns: TypeAlias = Sequence[str] | None
@@ -95,7 +95,7 @@ def _of_size(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
             joined, size, length = [], 0, 0
         joined.append(table)
         size, length = size + table.nbytes, length + len(table)
-        if length < rows and size < _MOST_BYTES:
+        if length < rows and size < MOST_BYTES:
             continue
         whole = pa.concat_tables(joined)
         cuts = range(0, max(length - rows + 1, 1), rows)

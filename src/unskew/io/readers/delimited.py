@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,37 +33,22 @@ _NAMES = r"^[-+]?0\d"  # a number would not keep their zeros
 _TYPES = {"int64": "whole numbers", "double": "numbers", "bool": "true and false"}
 
 
-class _From:
-    """A file from its beginning, of which some bytes have been read already."""
-
-    def __init__(self, begin: bytes, file: Any) -> None:
-        self._begin, self._file, self.closed = begin, file, False
-
-    def read(self, size: int = -1) -> bytes:
-        if not self._begin:
-            data: bytes = self._file.read(size)
-            return data
-        end = len(self._begin) if size < 0 else size
-        data, self._begin = self._begin[:end], self._begin[end:]
-        return data
-
-
 def read_delimited(path: Place, delimiter: str, columns: Columns = None) -> Iterator[Batch]:
     """Yield the rows of a CSV or TSV file."""
     import pyarrow as pa
 
     with open_bytes(path) as file:
         begin = file.read(_BLOCK)
-        if not begin.strip():
-            return
-        begin = begin if b"\n" in begin else begin + b"\n"
-        names, delimiter = _header(begin, delimiter, path)
-        check_names(names, str(path))
-        chosen = wanted(names, columns)
-        types: dict[str, pa.DataType] = {}
-        rows = 0
+    if not begin.strip():
+        return
+    names, delimiter = _header(begin, delimiter, path)
+    check_names(names, str(path))
+    chosen = wanted(names, columns)
+    types: dict[str, pa.DataType] = {}
+    rows = 0
+    with _from_beginning(path, begin) as file:
         try:
-            for texts in _texts(_From(begin, file), names, chosen, delimiter):
+            for texts in _texts(file, names, chosen, delimiter):
                 table = pa.table(
                     {name: _typed(texts.column(name), name, types, path, rows) for name in chosen}
                 )
@@ -70,6 +56,18 @@ def read_delimited(path: Place, delimiter: str, columns: Columns = None) -> Iter
                 yield from table_batches([table], str(path))
         except pa.ArrowException as error:
             raise UnskewError(f"{path} {_reason(error, rows)}") from error
+
+
+@contextmanager
+def _from_beginning(path: Place, begin: bytes) -> Iterator[Any]:
+    """Open a file again; Arrow needs an end of line after the names of the columns."""
+    import pyarrow as pa
+
+    if b"\n" in begin or len(begin) == _BLOCK:
+        with open_bytes(path) as file:
+            yield file
+    else:
+        yield pa.BufferReader(begin + b"\n")
 
 
 def _header(begin: bytes, delimiter: str, path: Place) -> tuple[list[str], str]:
@@ -96,14 +94,14 @@ def _header(begin: bytes, delimiter: str, path: Place) -> tuple[list[str], str]:
 
 
 def _texts(
-    file: _From, names: list[str], chosen: list[str], delimiter: str
+    file: Any, names: list[str], chosen: list[str], delimiter: str
 ) -> Iterator[pa.RecordBatch]:
     """Yield the fields as texts."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     reader = arrow_csv.open_csv(
-        pa.PythonFile(file, mode="r"),
+        file,
         arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),  # threads forget the row
         arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         arrow_csv.ConvertOptions(

@@ -15,10 +15,11 @@ from unskew.core.values.json_text import json_fault
 from unskew.io.iterables import ROWS
 from unskew.io.location import Place
 from unskew.io.readers.json_lines import read_json_lines, rows_batch, typed_batch
-from unskew.io.readers.streams import open_bytes
+from unskew.io.readers.streams import codec_of, open_bytes
 
 RECIPE_MARK = "unskew_recipe"  # a key of recipes alone
 _STEP = "give a list of rows, or columns of equal length"
+_MOST = 1 << 30  # bytes of a packed file once it is unpacked: all of them are held at once
 _BEGIN = 1 << 20  # bytes in which the first line of a file of JSON lines should end
 
 
@@ -64,7 +65,12 @@ def _has_json_lines(path: Place) -> bool:
 
 def _content(path: Place) -> Any:
     with open_bytes(path) as file:
-        data: bytes = file.read()
+        data: bytes = file.read() if codec_of(path) is None else file.read(_MOST + 1)
+    if len(data) > _MOST and codec_of(path) is not None:
+        raise UnskewError(
+            f"{path} has more than {_MOST:,} bytes once it is unpacked, and JSON is read as a "
+            "whole; give JSON lines (.jsonl), which are read line by line, or unpack it yourself"
+        )
     try:
         return json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _BOM = b"\xef\xbb\xbf"
 _FIRST_BYTES, _BYTES = 1 << 18, 1 << 23  # that are read at once: before, and after ROWS lines
+_LONGEST = 1 << 27  # bytes of a line, and of lines that are read at once
 _PART = 1 << 20  # bytes of a block that one thread of Arrow reads
 _TRIES = 4  # blocks that Arrow may fail to read before only Python reads
 
@@ -37,7 +38,7 @@ def read_json_lines(path: Place, n: int | None = None) -> Iterator[Batch]:
     """Yield the rows of a JSONL file; ``n`` says how many are wanted."""
     with open_bytes(path) as file:
         parser = _Parser(path)
-        for block in _blocks(file, n):
+        for block in _blocks(file, n, path):
             for batch in parser.batches(block):
                 yield batch
                 if n is not None:
@@ -63,20 +64,31 @@ def typed_batch(rows: list[Any]) -> Batch | None:
     return None if table is None else Batch.from_arrow(table)
 
 
-def _blocks(file: Any, n: int | None) -> Iterator[bytes]:
-    """Yield the bytes in blocks of whole lines; the first has the lines of one batch or more."""
+def _blocks(file: Any, n: int | None, path: Place) -> Iterator[bytes]:
+    """Yield the bytes in blocks of whole lines; the first has the lines of one batch or more.
+
+    A small packed file may hold endless lines, so no more than ``_LONGEST`` bytes are held.
+    """
     size, wanted = _FIRST_BYTES, batch_rows(n)
     pieces: list[bytes] = []
-    lines = 0
+    lines, held = 0, 0
     while data := file.read(size):
         pieces.append(data)
         lines += data.count(b"\n")
-        if lines < wanted:
+        held += len(data)
+        if lines < wanted and held < _LONGEST:
             continue
+        if not lines:
+            raise UnskewError(
+                f"{path} has a line of more than {_LONGEST:,} bytes; put each row on a line of "
+                "its own"
+            )
         block = b"".join(pieces)
-        end = _end_of_lines(block, wanted) if size == _FIRST_BYTES else block.rfind(b"\n") + 1
+        cut = size == _FIRST_BYTES and lines >= wanted
+        end = _end_of_lines(block, wanted) if cut else block.rfind(b"\n") + 1
         yield block[:end]
         pieces, lines, wanted, size = [block[end:]], 0, 1, _BYTES
+        held = len(pieces[0])
     rest = b"".join(pieces)
     if rest:
         yield rest

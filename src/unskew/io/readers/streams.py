@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from unskew.core.errors import UnskewError
-from unskew.io.location import Place, plain_errors
+from unskew.io.location import ObjectPath, Place, plain_errors
 
 PACKED = {".gz": "gzip", ".zst": "zstd"}  # suffix and codec
 
@@ -22,15 +23,19 @@ def unpacked_name(name: str) -> str:
 
 @contextmanager
 def open_bytes(path: Place) -> Iterator[Any]:
-    """Open a file to read its bytes; unpack it if its suffix is .gz or .zst."""
-    codec = next((PACKED[end] for end in PACKED if path.name.lower().endswith(end)), None)
+    """Open a file to read its bytes; unpack it if its suffix is .gz or .zst.
+
+    It is a file of Arrow. Threads of Arrow may read it ahead, and Python crashes if such a thread
+    is in a file of Python's when the program ends.
+    """
+    import pyarrow as pa
+
+    codec = codec_of(path)
     with plain_errors(path, reading=True), ExitStack() as opened:
-        file = opened.enter_context(path.open("rb"))
+        file = opened.enter_context(_native(path))
         if codec is None:
             yield file
             return
-        import pyarrow as pa
-
         try:
             yield opened.enter_context(pa.CompressedInputStream(file, codec))
         except OSError as error:
@@ -43,3 +48,17 @@ def open_bytes(path: Place) -> Iterator[Any]:
             raise UnskewError(
                 f"{path} is no whole {codec} file ({error}); copy it again, or correct its suffix"
             ) from error
+
+
+def codec_of(path: Place) -> str | None:
+    """Return how a file is packed; None if it is not."""
+    return next((PACKED[end] for end in PACKED if path.name.lower().endswith(end)), None)
+
+
+def _native(path: Place) -> Any:
+    import pyarrow as pa
+
+    if isinstance(path, ObjectPath):
+        return path.open()
+    with path.open("rb"):  # Python's errors say more than those of Arrow
+        return pa.OSFile(os.fsencode(path), "rb")
