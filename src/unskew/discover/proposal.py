@@ -19,14 +19,14 @@ Kind: TypeAlias = Literal[
 # - "even": all its values come equally often. This is so for what a generator chooses: a number in
 #   its range, a label, a length, a number of items.
 # - "bell": evenly, or like a bell curve. This is so for sums and means of many parts.
-# - "chance": as in rows in which the parts are shuffled. This is so for what follows from the parts:
-#   the sum of a list, or how many characters a text of seven words has.
+# - "chance": as in rows in which the parts are shuffled. This is so for what follows from the
+#   parts: the sum of a list, or how many characters a text of seven words has.
 Null: TypeAlias = Literal["even", "bell", "chance"]
 
 
 @dataclass(frozen=True)
 class Field:
-    """The values of one path in the rows of a sample, as Python values; None where there is none."""
+    """The values of one path in the rows of a sample, as Python values; None where none is."""
 
     path: str
     kind: Kind
