@@ -350,12 +350,12 @@ def test_parts_of_other_data_are_named_by_file_and_row(run):
     pq.write_table(pa.table({"x": [1, 2]}), part)
     code, out, err = run("show", "d")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert f"{part} row 1: this is no example of calculator (KeyError: 'expression'" in err
+    assert f"{part} row 1: show of domain 'calculator' raised KeyError: 'expression'" in err
     assert json.loads(run("show", "d", "--json")[1]) == [{"x": 1}, {"x": 2}]
     generate(Recipe("karel/actions", 20), "k")
     shutil.copy(part, "k/data/train-00000-of-00001.parquet")
     for option, expected in (
-        ((), "this is no example of karel"),
+        ((), "show of domain 'karel' raised "),
         (("--trace",), "the example has no program"),
     ):
         code, out, err = run("show", "k", *option)
@@ -494,7 +494,7 @@ def test_verify_says_where_a_check_fails(own, run):
     generate(Recipe("mine:dice", 10), "d")
     code, out, _ = run("verify", "d", "--trust")
     assert code == 1
-    assert "rows cannot be checked (KeyError: 'checked' (mine.py line 46))" in out
+    assert "the check of own raised KeyError: 'checked' (mine.py line 46)" in out
 
 
 def test_derive_says_where_it_fails():

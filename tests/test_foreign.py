@@ -180,7 +180,7 @@ def test_a_module_that_exits_on_import(run):
     module("import sys; sys.exit('bye')")
     code, _, err = run("audit", "theirs:draw")
     assert code == 2
-    assert "SystemExit on import: bye" in err
+    assert "raised SystemExit: bye" in err
 
 
 def test_values_that_json_does_not_know_survive_a_stop(run):

@@ -578,3 +578,53 @@ def test_a_warning_is_told_when_it_comes(tmp_path: Path, monkeypatch: Any, capsy
 def test_numbers_of_numpy_are_numbers() -> None:
     recipe = Recipe("calculator/dcfg", np.int64(3), epsilon=np.float32(0.5))
     assert recipe.hash == Recipe("calculator/dcfg", 3, epsilon=0.5).hash
+
+
+# A run that fails before it makes anything leaves no folder.
+
+OWN_DRAW = """
+def draw(rng):
+    return {"a": int(rng.integers(3)), "b": 1}
+
+def late(example):
+    late.calls += 1
+    if late.calls > 60:
+        raise ValueError("late")
+    return example["a"]
+
+late.calls = 0
+"""
+
+
+@pytest.fixture
+def own_draw(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("own_draw.py").write_text(OWN_DRAW)
+    yield
+    sys.modules.pop("own_draw", None)
+
+
+@pytest.mark.parametrize("variable", ["zzz", "a.b", "words(a)"])
+def test_a_variable_that_is_not_there_leaves_no_folder(own_draw, run, variable):
+    Path("others.jsonl").write_text('{"a": 9, "b": 1}\n')
+    command = ["generate", "own_draw:draw", "-n", 20, "--exclude", "others.jsonl", "-o", "made"]
+    code, _, err = run(*command, "--homogenize", variable)
+    assert (code, err.count("\n")) == (2, 1)
+    assert not Path("made").exists()
+    assert run(*command, "--homogenize", "a")[0] == 0  # the same folder, another recipe
+
+
+def test_a_run_that_failed_late_keeps_what_it_made(own_draw):
+    recipe = Recipe("own_draw:draw", 60, homogenize=("own_draw:late",), shard_size=10)
+    with pytest.raises(UnskewError, match="late"):
+        generate(recipe, "made")
+    assert Path("made/recipe.json").is_file()
+    assert list(Path("made/data").iterdir())
+
+
+def test_a_folder_that_was_there_stays(own_draw):
+    Path("made").mkdir()
+    Path("made/recipe.json").write_text(Recipe("own_draw:draw", 20, homogenize=("zzz",)).to_json())
+    with pytest.raises(UnskewError, match="zzz"):
+        generate(Recipe("own_draw:draw", 20, homogenize=("zzz",)), "made")
+    assert [path.name for path in Path("made").iterdir()] == ["recipe.json"]

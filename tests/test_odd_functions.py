@@ -1,5 +1,6 @@
 """Samplers and variables that do odd things: each is right output, or one line that says what."""
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -114,6 +115,16 @@ def test_a_set_is_refused_wherever_it_is(example, tmp_path):
     refused(lambda: unskew.audit([1], by=lambda e: frozenset([1])), "variable '<lambda>'", said)
 
 
+@dataclasses.dataclass(frozen=True)
+class Letters:
+    letters: frozenset[str]
+
+
+def test_a_set_in_a_dataclass_is_refused_too():
+    said = "holds a set, whose order changes from run to run"
+    refused(lambda: unskew.audit([1], by=lambda _: Letters(frozenset("abc"))), "variable", said)
+
+
 # Values of classes whose own methods raise.
 
 
@@ -200,11 +211,27 @@ def test_homogenizing_numbers_that_hardly_repeat_is_warned_of_once(run, tmp_path
         assert len(list(islice(kept, 3000))) == 3000
     (warning,) = caught
     assert "hardly any value of '<lambda>' repeats (1" in str(warning.message)
-    assert "unskew.bins, unskew.round_to" in str(warning.message)
+    assert "my_module:my_function (in Python: unskew.bins" in str(warning.message)
     assert any("hardly any value" in line for line in kept.health().warnings)
     monkeypatch.chdir(tmp_path)
     Path("odd_floats.py").write_text("def draw(rng):\n    return {'a': rng.random()}\n")
     code, _, err = run("generate", "odd_floats:draw", "-n", 150, "--homogenize", "a", "-o", "d")
+    assert (code, err.count("hardly any value of 'a' repeats")) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "choose", [unskew.resample, unskew.Sampler, unskew.weights], ids=lambda choose: choose.__name__
+)
+def test_choosing_rows_by_numbers_that_hardly_repeat_is_warned_of(choose):
+    with pytest.warns(HealthWarning, match="hardly any value of 'a' repeats") as caught:
+        choose([{"a": number / 7} for number in range(300)], by="a")
+    assert len(caught) == 1
+
+
+def test_resample_warns_in_a_shell_too(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("x.csv").write_text("a\n" + "".join(f"{number / 7}\n" for number in range(300)))
+    code, _, err = run("resample", "x.csv", "--homogenize", "a", "-o", "y.jsonl")
     assert (code, err.count("hardly any value of 'a' repeats")) == (0, 1)
 
 
@@ -253,11 +280,14 @@ def size(example):
         ("audit", "mine:draw", "-n", "3000"),
         ("audit", "mine:plain", "--by", "mine:size", "-n", "3000"),
         ("convert", "mine:draw", "-n", "3000", "made.jsonl"),
+        ("show", "mine:draw", "-n", "3000"),
+        ("resample", "data.jsonl", "--homogenize", "mine:size", "-o", "made.jsonl"),
     ],
-    ids=["generate", "audit", "a variable", "convert"],
+    ids=["generate", "audit", "a variable", "convert", "show", "resample"],
 )
 def test_ctrl_c_ends_a_command_whatever_catches_it(args, swallow, tmp_path):
     (tmp_path / "mine.py").write_text(SWALLOWS.format(swallow=swallow))
+    (tmp_path / "data.jsonl").write_text('{"a": 1}\n{"a": 2}\n' * 1500)
     done = subprocess.run(
         [*UNSKEW, *args],
         cwd=tmp_path,

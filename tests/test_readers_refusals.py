@@ -350,3 +350,8 @@ def test_a_file_of_a_pattern_is_not_written_over() -> None:
     assert Path("data/a.jsonl").read_text() == ROW
     unskew.resample("data/*.jsonl", by="a", path="data/b.jsonl")
     assert Path("data/b.jsonl").read_text() == ROW
+
+
+@pytest.mark.parametrize("pattern", ["***", "a**", "data/**.jsonl"])
+def test_a_pattern_that_cannot_be_read(pattern: str) -> None:
+    assert "** beside other signs; write it alone" in refusal(pattern)

@@ -388,6 +388,21 @@ def test_a_source_that_is_gone_is_a_fault_if_it_is_trusted(tmp_path, monkeypatch
     assert (code, out.endswith("no fault found in what was looked at\n")) == (0, True)
 
 
+def test_a_source_that_fails_is_a_fault_if_it_is_trusted(tmp_path, monkeypatch, run):
+    """Not one part could be made again, which somebody who trusts the code asked for."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    Path("failing.py").write_text("def draw(rng):\n    return {'x': int(rng.integers(99))}\n")
+    generate(Recipe("failing:draw", 20), "made")
+    monkeypatch.delitem(sys.modules, "failing")
+    shutil.rmtree("__pycache__", ignore_errors=True)
+    Path("failing.py").write_text("def draw(rng):\n    raise ValueError('gone')\n")
+    code, out, _ = run("verify", "made", "--trust")
+    assert (code, "no fault" in out) == (1, False)
+    assert "fault: no part was made again: sampler 'failing:draw' raised ValueError: gone" in out
+    monkeypatch.delitem(sys.modules, "failing")
+
+
 @pytest.mark.parametrize("fields", [{"distinct": True}, {"homogenize": ("length",)}])
 def test_good_datasets_have_no_fault(fields, tmp_path):
     made = generate(replace(SMALL, **fields), tmp_path / "made")

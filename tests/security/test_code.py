@@ -1,11 +1,15 @@
 """Code that a dataset names is never imported, unless a person typed its name or said --trust."""
 
 import json
+import os
+import pickle
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import unskew
@@ -255,3 +259,52 @@ def test_verify_prints_no_line_that_a_recipe_made_up(run, stranger):
     code, out, _ = run("verify", "made")
     assert code == 1
     assert "no fault found" not in out.splitlines()
+
+
+class Touch:
+    """What a pickle of a stranger may hold: it runs a command when it is loaded."""
+
+    def __reduce__(self):
+        return os.system, (f"touch {MARK}",)
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.feather"])
+def test_a_type_that_is_pickled_in_a_file_is_not_unpickled(run, tmp_path, monkeypatch, name):
+    """Old versions of Arrow did so (CVE-2023-47248)."""
+    monkeypatch.chdir(tmp_path)
+    pickled = {
+        b"ARROW:extension:name": b"arrow.py_extension_type",
+        b"ARROW:extension:metadata": pickle.dumps(Touch()),
+    }
+    schema = pa.schema([pa.field("a", pa.int64(), metadata=pickled)])
+    table = pa.table([pa.array([1, 2, 3])], schema=schema)
+    if name == "x.parquet":
+        pq.write_table(table, name)
+    else:
+        with pa.ipc.new_file(name, schema) as file:
+            file.write_table(table)
+    for args in (("audit", name), ("show", name), ("convert", name, "out.jsonl")):
+        assert run(*args)[0] == 0
+    assert not MARK.exists()
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.npz", "x.pt", "x.pkl", "x.bin"])
+def test_pickled_arrays_and_tensors_are_no_data(run, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    Path("data").mkdir()
+    Path("data", name).write_bytes(pickle.dumps(Touch()))
+    for args in (("audit", f"data/{name}"), ("audit", "data"), ("show", f"data/{name}")):
+        code, out, err = run(*args)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+    assert not MARK.exists()
+
+
+def test_a_folder_of_hugging_face_runs_nothing(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("repo/data").mkdir(parents=True)
+    Path("repo/data/train.jsonl").write_text('{"a": 1}\n')
+    Path("repo/repo.py").write_text(EVIL)
+    tag = f"!!python/object/apply:os.system ['touch {MARK}']"
+    Path("repo/README.md").write_text(f"---\nconfigs: {tag}\n---\n")
+    assert run("audit", "repo")[0] == 0
+    assert not MARK.exists()

@@ -94,11 +94,20 @@ def test_a_link_inside_the_folder_is_followed(run, made):
     assert run("audit", "made")[0] == 0
 
 
+def test_a_link_that_leads_out_says_where(run, made):
+    (made / PART).unlink()
+    (made / PART).symlink_to(Path("elsewhere/s.parquet").resolve())
+    _, _, err = run("audit", "made")
+    assert f"a link out of made, to {Path('elsewhere/s.parquet').resolve()}; to read that" in err
+    assert "cp -r" not in err
+
+
 def test_a_link_in_a_circle_is_refused(run, made):
     (made / PART).unlink()
     (made / PART).symlink_to(Path(PART).name)
     code, _, err = run("audit", "made")
     assert code == 2
+    assert "is a circle of links" in err
     assert err.count("\n") == 1
 
 

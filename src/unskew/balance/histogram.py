@@ -75,6 +75,6 @@ def nothing_to_balance(name: str, counts: NDArray[np.int64]) -> list[str]:
         return []
     return [
         f"hardly any value of {name!r} repeats ({singles:,} of {examples:,} examples have a value "
-        "of their own), so nearly all are kept and nothing is homogenized; bin or round it: "
-        "unskew.bins, unskew.round_to"
+        "of their own), so nearly all are kept and nothing is homogenized; bin or round it: a "
+        "function of your own, my_module:my_function (in Python: unskew.bins, unskew.round_to)"
     ]

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, get_type_hints
 
 from unskew.core.errors import UnskewError, brief, check_range, unknown
-from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.source import Source
-from unskew.core.usercode import RAISED, own_code, place_of, raised
+from unskew.core.usercode import own_code, place_of
 from unskew.core.values.json_text import json_text
 from unskew.core.variables.combine import as_variable
 
@@ -225,20 +224,14 @@ def _text_of(domain: Domain, function: str, text: object) -> str:
 @contextmanager
 def domain_code(domain: Domain, function: str) -> Iterator[None]:
     """Turn an error in a domain's function into one line that blames the function or the data."""
-    try:
+    is_own = bool(place_of(domain.show))  # the domain is a user's own
+    step = (
+        "mend it, or give it examples of its domain"
+        if is_own
+        else f"this is no example of {domain.name}: keep other data apart"
+    )
+    with own_code(f"{function} of domain {domain.name!r}", step):
         yield
-    except UnskewError:
-        raise
-    except RAISED as error:  # a user's own domain may raise anything
-        if place_of(domain.show):  # the domain is a user's own
-            raise UnskewError(
-                f"{function} of domain {domain.name!r} raised {raised(error)}; mend it, or give it "
-                "examples of its domain"
-            ) from error
-        raise UnskewError(
-            f"this is no example of {domain.name} ({raised(error)}); keep other data apart"
-        ) from error
-    raise_if_stopped()
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TextIO
 
 from unskew.balance.best.goal import Balance
@@ -12,15 +14,15 @@ from unskew.core.errors import HealthWarning, UnskewError, is_new
 from unskew.core.recipe import Recipe
 from unskew.core.repeatable import refuse_unrepeatable
 from unskew.datasets.finish import at_once, finish
-from unskew.datasets.inputs import contents_of, record_inputs
-from unskew.datasets.part import finished_part
+from unskew.datasets.inputs import RECORD, contents_of, record_inputs
+from unskew.datasets.part import NOTES, finished_part
 from unskew.datasets.pilots import freeze, frozen_rule, warn
 from unskew.datasets.run import Advance, Engine, check_owner, run_part
 from unskew.datasets.shard import OpenRecipe, shard_batches
 from unskew.datasets.target import open_recipe
 from unskew.io.dataset import RECIPE, Dataset
-from unskew.io.files import create_text, remove_stale
-from unskew.io.location import Place, check_contents, place, plain_errors
+from unskew.io.files import create_text, remove, remove_stale
+from unskew.io.location import Place, check_contents, files_below, place, plain_errors
 
 
 def generate(
@@ -52,12 +54,22 @@ def generate(
         refuse_unrepeatable(opened.source)
     contents = contents_of(recipe)
     fitted = _fitted(opened, path) if recipe.has_goal else None
-    _claim(path, recipe)
-    check_contents(path)  # it may be a stranger's, and files are written into it
-    record_inputs(path, contents)
-    remove_stale(path)
-    if fitted is not None:
-        freeze(path, recipe, fitted)
+    is_new = _claim(path, recipe)
+    try:
+        check_contents(path)  # it may be a stranger's, and files are written into it
+        record_inputs(path, contents)
+        remove_stale(path)
+        if fitted is not None:
+            freeze(path, recipe, fitted)
+        return _run(recipe, path, advance, engine)
+    except UnskewError:
+        if is_new:
+            _give_back(path)
+        raise
+
+
+def _run(recipe: Recipe, path: Place, advance: Advance, engine: Engine | None) -> Dataset:
+    """Make the parts that are missing, and finish the dataset."""
     numbers = range(recipe.shards)
     parts = at_once(partial(finished_part, path, recipe), numbers)
     missing = [index for index in numbers if parts[index] is None]
@@ -110,8 +122,8 @@ def _run_here(recipe: Recipe, folder: Place, indices: Sequence[int], advance: Ad
             run_part(recipe, folder, index, advance)
 
 
-def _claim(folder: Place, recipe: Recipe) -> None:
-    """Make the folder this recipe's, unless something else is in it."""
+def _claim(folder: Place, recipe: Recipe) -> bool:
+    """Make the folder this recipe's, unless something else is in it; return whether it is new."""
     with plain_errors(folder):
         if folder.exists() and not folder.is_dir():
             raise UnskewError(f"{folder} is a file; choose a new folder")
@@ -120,6 +132,22 @@ def _claim(folder: Place, recipe: Recipe) -> None:
         )
     if occupied and not (folder / RECIPE).is_file():
         raise UnskewError(f"{folder} is not empty and no dataset; choose a new folder")
-    if not (folder / RECIPE).is_file():
+    is_new = not (folder / RECIPE).is_file()
+    if is_new:
         create_text(folder / RECIPE, recipe.to_json())
     check_owner(folder, recipe)
+    return is_new
+
+
+def _give_back(folder: Place) -> None:
+    """Remove what a run left that failed before it made anything: another recipe may follow."""
+    with suppress(OSError, UnskewError):
+        left = {f"{folder / name}" for name in (RECIPE, f"{NOTES}/{RECORD}")}
+        if {str(path) for path in files_below(folder)} - left:
+            return
+        for name in (f"{NOTES}/{RECORD}", RECIPE):
+            remove(folder / name)
+        if isinstance(folder, Path):
+            for empty in (folder / NOTES, folder / "data", folder):
+                if empty.is_dir():
+                    empty.rmdir()

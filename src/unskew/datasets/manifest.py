@@ -74,7 +74,9 @@ def inspect_files(folder: Place, recipe: Recipe, verified: Verified) -> list[Who
 def _read_manifest(folder: Place, verified: Verified) -> Mapping[str, Any]:
     path = inside(folder, MANIFEST)
     if not path.is_file():
-        raise UnskewError(f"{folder} is not finished; run its generate command again")
+        raise UnskewError(
+            f"{folder} is not finished; if it is yours, run its generate command again"
+        )
     with plain_errors(path, reading=True):
         try:
             manifest = parse_json(path.read_text(encoding="utf-8"))

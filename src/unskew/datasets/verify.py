@@ -16,7 +16,7 @@ from unskew.core.errors import HealthWarning, RowError, UnskewError, one_line
 from unskew.core.recipe import Recipe, Trust, trusted_names
 from unskew.core.rng import generator
 from unskew.core.rowhash import row_hashes
-from unskew.core.usercode import RAISED, raised
+from unskew.core.usercode import own_code
 from unskew.datasets.inputs import check_inputs
 from unskew.datasets.manifest import Verified, Whole, inspect_files
 from unskew.datasets.part import part_batch, part_bytes
@@ -133,15 +133,21 @@ def _check_importable(recipe: Recipe, verified: Verified) -> bool:
         recipe_source(recipe)
         recipe_variables(recipe)
     except UnskewError as error:
-        own = _own_code(recipe)
         unchecked = "no part was made again, and keys were not compared"
         if ":" in recipe.source:
             unchecked = f"rows were not checked, {unchecked}"
-        # Somebody who trusts the code asked for these checks. The library of a built-in domain
-        # may not be installed.
-        (verified.faults if own else verified.skipped).append(f"{unchecked}: {error}")
+        _note_unable(recipe, verified, f"{unchecked}: {error}")
         return False
     return True
+
+
+def _note_unable(recipe: Recipe, verified: Verified, text: str) -> None:
+    """Note that the source or a variable of a recipe cannot be run.
+
+    It is a fault of code of somebody's own: who trusts it asked for these checks. The library of a
+    built-in domain may not be installed.
+    """
+    (verified.faults if _own_code(recipe) else verified.skipped).append(text)
 
 
 def _sampled(whole: Sequence[Whole]) -> dict[int, list[int]]:
@@ -178,27 +184,35 @@ def _check_rows(
         return
     name = part.path.name
     try:
-        wrong = start + 1 + np.flatnonzero(~right_rows(batch, domain))  # rows count from 1
-        verified.checked += len(batch)
-        if len(wrong):
-            first = "it is" if len(wrong) == 1 else "the first is"
-            verified.faults.append(
-                f"{name}: {_are(len(wrong), 'row')} wrong; {first} row {wrong[0]}"
-            )
-        if domain.recheck is None:
-            return
-        for row in (row for row in sampled if start <= row < start + len(batch)):
-            verified.rechecked += 1
-            if not domain.recheck(next(batch.slice(row - start, 1).examples())):
-                verified.faults.append(
-                    f"{name}: row {row + 1} comes out otherwise when worked out again"
-                )
+        with own_code(f"the check of {domain.name}", "the rows of the part were not all checked"):
+            _check_batch(batch, domain, name, start, sampled, verified)
     except RowError as error:
         verified.faults.append(str(error.at(f"{name}: row {start + error.row + 1}")))
     except UnskewError as error:
         verified.faults.append(f"{name}: {error}")
-    except RAISED as error:  # other columns or types, or a user's own check
-        verified.faults.append(f"{name}: rows cannot be checked ({raised(error)})")
+
+
+def _check_batch(
+    batch: Batch,
+    domain: Domain,
+    name: str,
+    start: int,
+    sampled: Sequence[int],
+    verified: Verified,
+) -> None:
+    wrong = start + 1 + np.flatnonzero(~right_rows(batch, domain))  # rows count from 1
+    verified.checked += len(batch)
+    if len(wrong):
+        first = "it is" if len(wrong) == 1 else "the first is"
+        verified.faults.append(f"{name}: {_are(len(wrong), 'row')} wrong; {first} row {wrong[0]}")
+    if domain.recheck is None:
+        return
+    for row in (row for row in sampled if start <= row < start + len(batch)):
+        verified.rechecked += 1
+        if not domain.recheck(next(batch.slice(row - start, 1).examples())):
+            verified.faults.append(
+                f"{name}: row {row + 1} comes out otherwise when worked out again"
+            )
 
 
 def _check_made(
@@ -219,12 +233,16 @@ def _check_made(
     part = min(able, key=lambda part: (part.footer.rows, part.index))
     try:
         check_inputs(folder, recipe)
+    except UnskewError as error:
+        verified.skipped.append(f"no part was made again: {error}")
+        return
+    try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", HealthWarning)  # it was shown when it was generated
             batch = shard(recipe, part.index, folder=folder)[0]
         made = part_batch(part_bytes(recipe, part.index, batch))
     except UnskewError as error:
-        verified.skipped.append(f"no part was made again: {error}")
+        _note_unable(recipe, verified, f"no part was made again: {error}")
         return
     if recipe.distinct:
         made = made.filter(SeenKeys(recipe_key(recipe)).first(made))

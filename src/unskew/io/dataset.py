@@ -76,7 +76,9 @@ class Dataset:
             }
             return cls(path, recipe, sum(rows), parts, tally, rows, checksums, apart)
         except FileNotFoundError:
-            raise UnskewError(f"{path} is not finished; run its generate command again") from None
+            raise UnskewError(
+                f"{path} is not finished; if it is yours, run its generate command again"
+            ) from None
         except PermissionError:
             raise UnskewError(
                 f"{path / MANIFEST}: Permission denied; check its permissions"
@@ -85,7 +87,7 @@ class Dataset:
             kind = "" if isinstance(error, UnskewError) else f"{type(error).__name__}: "
             raise UnskewError(
                 f"{path / MANIFEST} cannot be read ({kind}{error}); "
-                "remove it and run the generate command again"
+                "if the dataset is yours, remove this file and run its generate command again"
             ) from error
 
     def __len__(self) -> int:
@@ -100,7 +102,8 @@ class Dataset:
                 whole = sha256(part) == self.checksums[number]
             if not whole:
                 raise UnskewError(
-                    f"{part} is not what its checksum says; run its generate command again"
+                    f"{part} is not what its checksum says; if the dataset is yours, run its "
+                    "generate command again"
                 )
 
     def batches(self, columns: Columns = None) -> Iterator[Batch]:

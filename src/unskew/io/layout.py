@@ -98,6 +98,8 @@ def _names(folder: Place, file: str, key: str) -> list[str]:
         ) from error
     if not names:
         raise UnskewError(f"{path} names no files; save the dataset again")
+    if len(set(map(str, names))) < len(names):
+        raise UnskewError(f"{path} names a file twice; save the dataset again")
     return names
 
 
@@ -139,9 +141,16 @@ def _matches(path: Place) -> tuple[Place, list[Place]]:
     parts = _parts(path)
     fixed = list(takewhile(lambda part: not _has_magic(part), parts))
     pattern = "/".join(parts[len(fixed) :])
+    if any("**" in part and part != "**" for part in parts):
+        raise UnskewError(
+            f"pattern {path} has ** beside other signs; write it alone: data/**/*.csv"
+        )
     if isinstance(path, ObjectPath):
         base = ObjectPath(path.scheme, "/".join(fixed), path.options, path.files)
-        regex = re.compile(_regex(pattern))
+        try:
+            regex = re.compile(_regex(pattern))
+        except re.error as error:
+            raise UnskewError(f"pattern {path} cannot be read ({error}); correct it") from error
         below = ("/".join(_parts(file)[len(fixed) :]) for file in files_below(base))
         return base, [base / name for name in below if regex.fullmatch(name)]
     folder = Path(*fixed)

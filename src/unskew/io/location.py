@@ -144,13 +144,17 @@ def check_inside(folder: Place, path: Place) -> None:
         return
     with plain_errors(path, reading=True):
         try:
-            there = path.resolve().is_relative_to(folder.resolve())
-        except (RuntimeError, ValueError):  # a circle of links; a name that no file can have
-            there = False
+            leads = path.resolve()
+            there = leads.is_relative_to(folder.resolve())
+        except (RuntimeError, ValueError) as error:
+            raise UnskewError(
+                f"{path} is a circle of links, or a name that no file can have; remove it"
+            ) from error
         special = _is_special(path)
     if not there:
         raise UnskewError(
-            f"{path} is a link out of {folder}; if you trust it, copy the folder with cp -rL"
+            f"{path} is a link out of {folder}, to {leads}; to read that, name it yourself, or "
+            "put a copy in the place of the link"
         )
     if special:  # reading a pipe would wait for ever
         raise UnskewError(f"{path} is neither a file nor a folder; remove it")

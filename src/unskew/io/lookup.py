@@ -19,10 +19,9 @@ from typing import Any
 from unskew.core.batch import Batch
 from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError, unknown
-from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.recipe import Recipe
 from unskew.core.source import Source, own_source, plain_source
-from unskew.core.usercode import RAISED, stdout_to_stderr
+from unskew.core.usercode import own_code, stdout_to_stderr
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.combine import as_variable, as_variables
 from unskew.core.variables.measures import is_call
@@ -223,23 +222,23 @@ def _own_module(name: str) -> ModuleType:
     path = name.partition(":")[0]
     sys.path.append("")
     try:
-        with stdout_to_stderr():
-            module = importlib.import_module(path)
-    except ModuleNotFoundError as error:
-        raise UnskewError(
-            f"{name!r}: there is no module {error.name!r}; run where it can be imported"
-        ) from error
-    except RAISED as error:  # the user's own module may do anything
-        raise UnskewError(
-            f"{name!r}: {type(error).__name__} on import: {error}; make it importable"
-        ) from error
+        with stdout_to_stderr(), own_code(f"the import of {name!r}", "make it importable"):
+            module = _imported(name, path)
     finally:  # the last one: the module may have changed the list, and Python's own entry stays
         sys.path.reverse()
         sys.path.remove("")
         sys.path.reverse()
-    raise_if_stopped()
     _check_not_hidden(name, path.partition(".")[0])
     return module
+
+
+def _imported(name: str, path: str) -> ModuleType:
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        raise UnskewError(
+            f"{name!r}: there is no module {error.name!r}; run where it can be imported"
+        ) from error
 
 
 def _check_not_hidden(name: str, top: str) -> None:

@@ -112,9 +112,9 @@ def _runs(values: Sequence[Hashable]) -> str:
 
 
 def removed(before: VariableAudit, after: VariableAudit) -> str:
-    """Write the percentage of KL removed; a dash if KL was 0 before."""
+    """Write the percentage of KL removed; a dash if KL was 0 before, or rose."""
     percentage = kl_removed(before, after)
-    if percentage is None:
+    if percentage is None or percentage < 0:  # it rose, as the numbers beside it show
         return NONE
     return ">99.9 %" if 99.95 <= percentage < 100 else f"{percentage:.1f} %"
 
@@ -288,7 +288,10 @@ def in_bins(report: Report) -> str:
     if not binned:
         return ""
     names = ", ".join(f"{shown(v.name, 60)} (in {len(v.edges) + 1} bins)" for v in binned)
-    return f"hardly any value repeats: {names}; unskew.bins(…) makes other bins"
+    return (
+        f"hardly any value repeats: {names}; a function of your own makes other bins (in Python: "
+        "unskew.bins)"
+    )
 
 
 def _not_measured(side: Side) -> Iterator[str]:

@@ -4,6 +4,7 @@ import signal
 from os import _exit  # code of a user's own may have called or changed os._exit
 
 STOPPED = 130  # the exit code of a command that Ctrl-C ended
+RAISED = (Exception, SystemExit, GeneratorExit)  # by a user's function; all but Ctrl-C
 MOST = 2  # times that Ctrl-C may be swallowed; the next one ends the process at once
 
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.processes.crew import receive, send
+from unskew.core.processes.stop import RAISED
 
 STOPPED = 128 + signal.SIGTERM  # the exit code of a worker that was told to stop
 Answer: TypeAlias = Callable[[Any], Sequence[NDArray[Any]] | None]  # of a question
@@ -107,8 +108,16 @@ def reported(tell: Tell) -> Iterator[None]:
             yield
         except UnskewError as error:
             tell(error=str(error), expected=True)
-        except (Exception, SystemExit) as error:  # one line says more than a traceback or an exit
-            tell(error=f"{type(error).__name__}: {error}", expected=False)
+        except RAISED as error:  # one line says more than a traceback or an exit
+            tell(error=_said(error), expected=False)
+
+
+def _said(error: BaseException) -> str:
+    """Return an error in words; its class may be a user's own, and raise an error itself."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 def _own_pipes() -> tuple[int, int]:

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError, brief, check_range
-from unskew.core.processes.stop import raise_if_stopped
-from unskew.core.usercode import RAISED, own_code, place_of, raised
+from unskew.core.processes.stop import RAISED, raise_if_stopped
+from unskew.core.usercode import own_code, place_of, raised
 from unskew.core.variables.coded import Coded, as_coded, combine
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.values import as_values, check_values
@@ -269,7 +269,7 @@ def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) 
     for example in batch.examples():
         try:
             measured.append(function(example))
-        except RAISED as error:  # the user's own function may raise anything
+        except RAISED as error:  # own_code for each example would take longer than most functions
             raise UnskewError(
                 f"variable {name!r} raised {raised(error)}; "
                 f"make it return a value (example {brief(example)})"

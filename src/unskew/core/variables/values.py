@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -43,6 +44,13 @@ def as_values(measured: Sequence[Hashable]) -> NDArray[Any]:
     return values
 
 
+def _inside(value: object) -> object:
+    """Return what a dataclass holds, as a dict; any other value as it is."""
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return value
+    return {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
+
+
 def check_values(values: Sequence[object]) -> None:
     """Raise ``RowError`` for a value that cannot be counted: hashed, compared and printed."""
     foreign = [
@@ -53,7 +61,7 @@ def check_values(values: Sequence[object]) -> None:
     if not foreign:
         return
     try:
-        check_nesting([values[row] for row in foreign])  # first: a deep tuple cannot be hashed
+        check_nesting([_inside(values[row]) for row in foreign])  # first: one cannot hash all
     except RowError as error:
         raise RowError(foreign[error.row], error.said) from error
     distinct: set[object] = set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.balance.codebook import Codebook
-from unskew.balance.histogram import Histogram
+from unskew.balance.histogram import Histogram, nothing_to_balance
 from unskew.core.batch import Batch
-from unskew.core.errors import UnskewError
+from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.recipe import Trust
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By
@@ -61,6 +62,8 @@ def read_pool(opened: Target, by: By | str | Sequence[str], advance: Advance) ->
         advance(len(batch))
     if histogram is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to resample")
+    for warning in nothing_to_balance(histogram.codebook.variable.name, histogram.counts):
+        warnings.warn(warning, HealthWarning, stacklevel=3)
     return _without_gaps(opened.label, histogram, np.concatenate(codes))
 
 

@@ -70,7 +70,7 @@ class Resampled:
             f"{self.rows:,} of {self.tally.drawn:,} examples"
             + (f", {repeats:,} of them repeats" if repeats else ""),
             f"{before.name}: KL {before.kl:.3f} → {after.kl:.3f}"
-            + (f" ({removed:.1f} % removed)" if removed is not None else "")
+            + (f" ({removed:.1f} % removed)" if removed is not None and removed >= 0 else "")
             + f", TV {before.total_variation:.3f} → {after.total_variation:.3f}",
         ]
         return "\n".join([*lines, f"written to {self.path}"] if self.path else lines)
