@@ -32,7 +32,7 @@ PLAIN: list[dict[str, Any]] = [
 ]
 
 
-def _use(path: Path, made: Path) -> Callable[[bytes], None]:
+def use(path: Path, made: Path) -> Callable[[bytes], None]:
     """Return what writes an input to a file and reads that in every way there is.
 
     What refuses a file does not keep the others from it; the first refusal is what is told.
@@ -95,17 +95,18 @@ def _expressions() -> list[dict[str, Any]]:
     return list(batch.examples())
 
 
-def _jsonl(rows: list[dict[str, Any]]) -> bytes:
+def jsonl(rows: list[dict[str, Any]]) -> bytes:
+    """Return rows as JSON lines."""
     return b"\n".join(json.dumps(row).encode() for row in rows) + b"\n"
 
 
 def _json_lines(folder: Path) -> Reader:
     karel = examples(3)
     seeds = [
-        _jsonl(PLAIN),
-        _jsonl(_expressions()),
-        _jsonl([example_data(row, DOMAIN) for row in karel]),
-        _jsonl([numbered_record(row, number) for number, row in enumerate(karel)]),
+        jsonl(PLAIN),
+        jsonl(_expressions()),
+        jsonl([example_data(row, DOMAIN) for row in karel]),
+        jsonl([numbered_record(row, number) for number, row in enumerate(karel)]),
     ]
 
     def make(rng: Rng) -> bytes:
@@ -116,7 +117,7 @@ def _json_lines(folder: Path) -> Reader:
         data = b"\n".join(found)
         return often(rng, data, TEXTUAL) if rng.random() < 0.2 else data
 
-    return Reader(make, _use(folder / "input.jsonl", folder / "made"))
+    return Reader(make, use(folder / "input.jsonl", folder / "made"))
 
 
 def parquet(table: pa.Table, **options: Any) -> bytes:
@@ -126,14 +127,15 @@ def parquet(table: pa.Table, **options: Any) -> bytes:
     return sink.getvalue()
 
 
-def _tables() -> list[pa.Table]:
+def tables() -> list[pa.Table]:
+    """Return a table of no domain, one of the Calculator and one of Karel."""
     karel = pa.Table.from_pylist(examples(3))
     return [pa.Table.from_pylist(PLAIN), pa.Table.from_pylist(_expressions()), karel]
 
 
 def _damaged_parquet(folder: Path) -> Reader:
     """Files of valid tables whose bytes are changed, in the footer more often than not."""
-    seeds = [parquet(table) for table in _tables()]
+    seeds = [parquet(table) for table in tables()]
 
     def make(rng: Rng) -> bytes:
         data: bytes = pick(rng, seeds)
@@ -146,10 +148,10 @@ def _damaged_parquet(folder: Path) -> Reader:
         footer = often(rng, data[-8 - size : -8], BINARY)
         return data[: -8 - size] + footer + len(footer).to_bytes(4, "little") + b"PAR1"
 
-    return Reader(make, _use(folder / "input.parquet", folder / "made"))
+    return Reader(make, use(folder / "input.parquet", folder / "made"))
 
 
-def _column(rng: Rng, rows: int) -> pa.Array:
+def column(rng: Rng, rows: int) -> pa.Array:
     """Return a column of some kind, with and without gaps."""
     big = [2**63 - 1, -(2**63), 0, 1, None]
     kinds: tuple[tuple[list[Any], Any], ...] = (
@@ -198,11 +200,11 @@ def _column(rng: Rng, rows: int) -> pa.Array:
 
 def _other_columns(folder: Path) -> Reader:
     """Valid files in which columns have other types, names, orders and numbers of rows."""
-    tables = _tables()
+    all_tables = tables()
     names = ("program", "inputs", "outputs", "expression", "value", "a", "", "example", "é.b")
 
     def make(rng: Rng) -> bytes:
-        table: pa.Table = pick(rng, tables)
+        table: pa.Table = pick(rng, all_tables)
         table = table.slice(0, pick(rng, (0, 1, 2, 3, 3, 3)))
         columns = dict(zip(table.column_names, table.columns, strict=True))
         for _ in range(pick(rng, (1, 1, 1, 2, 4))):
@@ -210,7 +212,7 @@ def _other_columns(folder: Path) -> Reader:
             if rng.random() < 0.2 and len(columns) > 1:
                 columns.pop(name, None)
             else:
-                columns[name] = _column(rng, len(table))
+                columns[name] = column(rng, len(table))
         chosen = list(columns.items())
         if rng.random() < 0.05:
             chosen.append(pick(rng, chosen))  # a name that stands twice
@@ -223,7 +225,7 @@ def _other_columns(folder: Path) -> Reader:
             return parquet(table)
         return data
 
-    return Reader(make, _use(folder / "input.parquet", folder / "made"))
+    return Reader(make, use(folder / "input.parquet", folder / "made"))
 
 
 TARGETS = (

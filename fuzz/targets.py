@@ -1,9 +1,9 @@
 """All targets, by name."""
 
-from fuzz import audits, folders, languages, models, records, tables
+from fuzz import audits, files, folders, languages, models, records, states, tables
 
 TARGETS = {
     target.name: target
-    for family in (languages, records, tables, audits, folders, models)
+    for family in (languages, records, tables, files, audits, states, folders, models)
     for target in family.TARGETS
 }

@@ -228,6 +228,21 @@ def test_choosing_rows_by_numbers_that_hardly_repeat_is_warned_of(choose):
     assert len(caught) == 1
 
 
+@pytest.mark.parametrize("price", [{"budget": 2.0}, {"closeness": 0.05}, {"epsilon": 0.1}], ids=str)
+def test_a_dataset_a_stream_and_an_iterator_warn_at_any_price(price, own_module):
+    """A rule that keeps everything costs one draw: rounding must not make it less."""
+    own_module("floats", "def draw(rng):\n    return {'a': rng.random()}\n")
+    name = "floats:draw"
+    recipe = unskew.Recipe(name, 200, homogenize=("a",), **price)
+    said = "hardly any value of 'a' repeats"
+    with pytest.warns(HealthWarning, match=said):
+        assert len(unskew.generate(recipe, "made")) == 200
+    with pytest.warns(HealthWarning, match=said):
+        next(unskew.stream(recipe))
+    with pytest.warns(HealthWarning, match=said):
+        list(islice(unskew.homogenize(name, by="a", **price), 1001))
+
+
 def test_resample_warns_in_a_shell_too(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("x.csv").write_text("a\n" + "".join(f"{number / 7}\n" for number in range(300)))

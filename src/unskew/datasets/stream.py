@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from unskew.balance.best.rule import Rule
 from unskew.balance.codebook import Codebook
-from unskew.balance.histogram import Histogram
+from unskew.balance.histogram import Histogram, nothing_to_balance
 from unskew.balance.theory import acceptance, expected_cost
 from unskew.core.batch import Batch
 from unskew.core.errors import HealthWarning, UnskewError, check_count, check_range, check_whole
@@ -279,6 +279,7 @@ class _Pilot:
         p = counts / drawn
         never = [value for value, count in zip(values, counts, strict=True) if not count]
         _judge(self._variable.name, p, never, drawn, recipe.epsilon)
+        warn(nothing_to_balance(self._variable.name, counts))
         self._acceptance = acceptance(p, recipe.epsilon)
         self._codebook = Codebook(self._variable)
         self._codebook.learn(values)

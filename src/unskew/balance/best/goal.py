@@ -20,6 +20,7 @@ from unskew.balance.best.price import (
 from unskew.balance.best.raking import Raked, rake
 from unskew.balance.best.rule import Pilot, Rule
 from unskew.balance.best.targets import UNIFORM, Target, target_shares
+from unskew.balance.histogram import nothing_to_balance
 from unskew.core.errors import UnskewError, brief, check_range, unknown
 from unskew.core.variables.variable import SalientVariable, describe
 
@@ -179,9 +180,11 @@ def _cannot(
 
 
 def _obstacles(pilot: Pilot, cells: Cells, targets: Sequence[Shares], fit: Raked) -> list[str]:
-    """Name what stands in the way of the targets: missing values, rare ones, and conflicts."""
+    """Name what stands in the way: values that hardly repeat, that never come, and conflicts."""
     notes = []
     for codebook, p, target in zip(pilot.codebooks, pilot.shares(), targets, strict=True):
+        counts = np.rint(p * len(pilot.codes)).astype(np.int64)
+        notes += nothing_to_balance(codebook.variable.name, counts)
         never = [codebook.values[i] for i in np.flatnonzero((p == 0) & (target > 0))]
         if never:
             notes.append(

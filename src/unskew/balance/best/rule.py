@@ -89,7 +89,7 @@ class Rule:
         """Return the rule of a fit to a pilot sample."""
         variables = [codebook.variable for codebook in pilot.codebooks]
         values = [codebook.values for codebook in pilot.codebooks]
-        return cls(variables, values, fit.tables, fit.draws)
+        return cls(variables, values, fit.tables, max(1.0, fit.draws))  # a float may be below 1
 
     def codes(self, batch: Batch) -> list[NDArray[np.int64]]:
         """Return the code of each row, for each variable."""
