@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 Measured: TypeAlias = tuple[float, str]  # a number, and a few words about it
 
-_CONDITION = re.compile(
-    r"\s*(?P<left>.*\S)\s*(?P<sign>>=|<=|==|>|<)\s*(?P<limit>[-+.\deE]+)\s*", re.DOTALL
-)
+# The last sign counts. Nothing here can match a space in two ways, which takes long in long texts.
+_CONDITION = re.compile(r"(?P<left>.*)(?P<sign>>=|<=|==|>|<)(?P<limit>[-+.\deE\s]+)", re.DOTALL)
 _SHARE = re.compile(r"(?P<variable>.+?)\.share\((?P<value>.*)\)", re.DOTALL)
 _SIGNS: dict[str, tuple[Callable[[float, float], bool], str]] = {  # each with what it allows
     ">": (operator.gt, "at most"),
@@ -103,9 +102,10 @@ def read_condition(text: str) -> Condition:
     """Return the condition that a text states; refuse any other text."""
     parts = _CONDITION.fullmatch(text) if isinstance(text, str) else None
     limit = _number(parts["limit"]) if parts else math.nan
-    if parts is None or math.isnan(limit):
+    left = parts["left"].strip() if parts else ""
+    if parts is None or math.isnan(limit) or not left:
         raise UnskewError(f"condition {brief(text)} cannot be read; {_ALLOWED}")
-    left, sign = parts["left"], parts["sign"]
+    sign = parts["sign"]
     if left in _OF_ALL:
         return Condition(left, "", left, "", sign, limit)
     share = _SHARE.fullmatch(left)

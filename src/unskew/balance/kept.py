@@ -156,7 +156,8 @@ class KeptBatches:
 
     def go_on_from(self, state: DrawState) -> None:
         """Set where drawing stands."""
-        self._rng, self._chunk = at_state(self._rng, state.rng), state.chunk
+        self._rng = at_state(self._rng, state.rng)
+        self._chunk = min(state.chunk, self._source.chunk)
         self._required().go_on_from(state.homogenizer)
         self._tally = replace(state.tally, dropped=state.tally.dropped.copy())
 

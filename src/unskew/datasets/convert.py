@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,9 +137,10 @@ def _write_parquet(batches: Iterator[Batch], path: Path) -> int:
         try:
             for batch in batches:
                 table = _table(batch, rows)
-                if writer is None:
-                    writer = pq.ParquetWriter(beside, table.schema, compression="zstd")
-                writer.write_table(_alike(table, writer.schema, rows))
+                with _parquet_errors(rows):
+                    if writer is None:
+                        writer = pq.ParquetWriter(beside, table.schema, compression="zstd")
+                    writer.write_table(_alike(table, writer.schema, rows))
                 rows += len(table)
         finally:
             if writer is not None:
@@ -146,6 +148,20 @@ def _write_parquet(batches: Iterator[Batch], path: Path) -> int:
 
     write_by(path, write)
     return rows
+
+
+@contextmanager
+def _parquet_errors(rows: int) -> Iterator[None]:
+    """Turn an error of Arrow into one line: Parquet has no form for some times and types."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except pa.ArrowException as error:
+        raise UnskewError(
+            f"from row {rows + 1} on: the examples cannot be written as Parquet "
+            f"({str(error).splitlines()[0]}); correct that value, or leave the column out"
+        ) from error
 
 
 def _table(batch: Batch, rows: int) -> pa.Table:

@@ -39,6 +39,7 @@ from unskew.io.lookup import (
 )
 
 LIKE = 100_000  # examples of the data that others should be like
+MOST_AHEAD = 1 << 20  # examples that were drawn at once: a state that says more was altered
 PLANNED = 1 << 16  # examples of the sample by which a plan is made
 
 
@@ -119,6 +120,7 @@ class Homogenized(Iterator[Any]):
                 )
         given: Any = state.get("given")
         check_whole("given", given, 0, AGAIN)
+        check_range("given", operator.index(given), 0, MOST_AHEAD, step=AGAIN)
         self._batches.go_on_from(DrawState.from_dict(state.get("drawing")))
         self._held, self._rest = 0, iter([])
         for _ in range(operator.index(given)):

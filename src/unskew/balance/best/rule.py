@@ -134,7 +134,7 @@ class Rule:
                 and np.isfinite(table).all()
                 for known, table in zip(values, tables, strict=True)
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, OverflowError, TypeError, ValueError) as error:
             raise UnskewError(f"the tables are damaged ({error}); fit them again") from None
         if not fitting:
             raise UnskewError(
