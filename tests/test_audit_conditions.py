@@ -122,6 +122,13 @@ def test_a_text_that_is_no_condition_is_refused_with_what_can_be_said(
         assert word in str(caught.value).partition(";")[2]
 
 
+def test_a_condition_of_many_spaces_is_refused_at_once() -> None:
+    """Each space could match in three ways, so that half a minute was too short."""
+    for text in (" " * 100_000 + ". <", "a.top >" + " " * 100_000 + "x"):
+        with pytest.raises(UnskewError, match="cannot be read"):
+            AUDIT.fail_if(text)
+
+
 def test_a_name_is_what_stands_before_the_last_dot() -> None:
     condition = read_condition("characters(a.b) .x.top<=5e-1")
     assert (condition.variable, condition.measure) == ("characters(a.b) .x", "top")

@@ -178,6 +178,17 @@ def test_a_changed_rule_is_found(tmp_path):
     assert any("balance.json" in fault for fault in unskew.verify(tmp_path / "made").faults)
 
 
+@pytest.mark.parametrize("draws", [10**400, 0.5, "x", None])
+def test_a_damaged_rule_is_one_line(tmp_path, draws):
+    recipe = Recipe("calculator/dcfg", 40, homogenize=("length",), budget=2.0, pilot=500)
+    unskew.generate(recipe, tmp_path)
+    path = tmp_path / ".unskew" / "balance.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"draws": draws}))
+    next((tmp_path / "data").iterdir()).unlink()
+    with pytest.raises(UnskewError, match="the tables are damaged"):
+        unskew.generate(recipe, tmp_path)
+
+
 def test_a_recipe_with_a_goal_comes_back_from_json():
     one = recipe(target={"length": {2: 0.5, 4: 0.5}, "max_depth": "sqrt"}, jointly=False)
     again = Recipe.from_dict(json.loads(one.to_json()))

@@ -264,6 +264,17 @@ def test_the_first_and_the_last_time_with_a_text_are_converted():
     assert "32767-12-31 23:59:59" in Path("t.jsonl").read_text()
 
 
+def test_a_time_that_parquet_does_not_have_is_one_line(run):
+    """Arrow has no seconds in Parquet: it stores thousandths."""
+    table = pa.table({"s": pa.array([-(2**63)]).view(pa.timestamp("s"))})
+    with pa.ipc.new_file("t.arrow", table.schema) as file:
+        file.write_table(table)
+    code, out, err = run("convert", "t.arrow", "t.parquet")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "from row 1 on: the examples cannot be written as Parquet" in err
+    assert not Path("t.parquet").exists()
+
+
 def test_a_time_zone_that_is_not_known(run):
     pq.write_table(pa.table({"t": pa.array([1], pa.timestamp("us", "Mars/X"))}), "t.parquet")
     code, _, err = run("show", "t.parquet")

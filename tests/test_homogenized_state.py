@@ -127,6 +127,7 @@ def test_a_state_of_another_run_is_refused(other, name):
         lambda s: {},
         lambda s: {**s, "given": -1},
         lambda s: {**s, "given": 1.5},
+        lambda s: {**s, "given": 2**63},  # it would be drawn for ever
         lambda s: {**s, "drawing": None},
         lambda s: {**s, "drawing": {**s["drawing"], "rng": "1-2-3"}},
         lambda s: {**s, "drawing": {**s["drawing"], "rng": 7}},
@@ -160,6 +161,14 @@ def test_what_is_no_state_is_refused_in_one_line(damage):
     with pytest.raises(UnskewError) as caught:
         examples.load_state_dict(damage(examples.state_dict()))
     assert "\n" not in str(caught.value)
+
+
+def test_a_chunk_of_a_state_is_no_larger_than_those_of_the_source():
+    kept = unskew.homogenize("calculator/dcfg", by="length")
+    next(kept)
+    state = kept.state_dict()
+    kept.load_state_dict({**state, "drawing": {**state["drawing"], "chunk": 2**63}})
+    assert len(list(islice(kept, 100))) == 100
 
 
 def test_a_value_that_json_cannot_hold_is_refused():
