@@ -275,8 +275,9 @@ def test_a_time_that_parquet_does_not_have_is_one_line(run):
     assert not Path("t.parquet").exists()
 
 
-def test_a_time_zone_that_is_not_known(run):
-    pq.write_table(pa.table({"t": pa.array([1], pa.timestamp("us", "Mars/X"))}), "t.parquet")
+@pytest.mark.parametrize("column", ["t", "example"])
+def test_a_time_zone_that_is_not_known(run, column):
+    pq.write_table(pa.table({column: pa.array([1], pa.timestamp("us", "Mars/X"))}), "t.parquet")
     code, _, err = run("show", "t.parquet")
     assert (code, "Mars/X" in err, err.count("\n")) == (2, True, 1)
 

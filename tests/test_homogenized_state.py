@@ -148,6 +148,7 @@ def test_a_state_of_another_run_is_refused(other, name):
                 {"values": [[{"set": []}, 2, 1]]},
                 {"kernel": [1]},
                 {"kernel": [1, 2, 2**70]},
+                {"drawn": 10**400},
                 {"rng": None},
                 {"drawn": True},
                 {"warned": None},

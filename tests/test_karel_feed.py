@@ -161,6 +161,33 @@ def test_what_a_variable_prints_does_not_come_between(tmp_path, monkeypatch):
     assert len(programs) == 100
 
 
+OWN_SOURCE = """
+import os
+from pathlib import Path
+from unskew.core.source import Source
+from unskew.io.lookup import find_source
+
+plain = find_source("karel/actions", {"max_length": 3})
+
+def draw(rng, n):
+    if n == 1:  # the trial draws one by one
+        Path(f"tried-{os.getpid()}").touch()
+    return plain.draw(rng, n)
+
+source = Source("own", draw)
+"""
+
+
+def test_the_processes_of_a_feed_do_not_try_the_source_again(tmp_path, monkeypatch):
+    (tmp_path / "once_tried.py").write_text(OWN_SOURCE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    with closing(Feed(Recipe("once_tried:source", 1), 2)) as feed:
+        assert len(feed.take(3_000)[0]) == 3_000
+    assert [path.name for path in tmp_path.glob("tried-*")] == [f"tried-{os.getpid()}"]
+
+
 # Mixtures.
 
 ACTIONS = Recipe("karel/actions", 1, {"max_length": 3}, seed=5)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.core.batch import ENDLESS
 from unskew.core.errors import UnskewError, brief
 from unskew.core.tally import Tally
 from unskew.core.values.value_data import value_data, value_of
@@ -150,6 +151,6 @@ class DrawState:
 
 
 def _count(value: Any) -> int:
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value <= ENDLESS:
         raise ValueError(f"{value!r} is no count")
     return value

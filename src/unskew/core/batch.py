@@ -97,7 +97,7 @@ class Batch:
     def examples(self) -> Iterator[Any]:
         """Yield the example of each row: the Python object itself, or a dict of the columns."""
         if tuple(self.columns) == (EXAMPLE,):
-            yield from self.columns[EXAMPLE].tolist()
+            yield from _values(self.columns[EXAMPLE])
             return
         names = tuple(self.columns)
         lists = [readable(column).tolist() for column in self.columns.values()]
@@ -203,6 +203,15 @@ def _has_empty_struct(kind: pa.DataType) -> bool:
 
     inner = [kind.field(i).type for i in range(kind.num_fields)]
     return (pa.types.is_struct(kind) and not inner) or any(map(_has_empty_struct, inner))
+
+
+def _values(column: Column) -> list[Any]:
+    """Return the values of a column that are examples themselves."""
+    try:
+        values: list[Any] = column.tolist()
+    except (KeyError, OverflowError, ValueError):  # a zone or a time that Python does not have
+        values = readable(column).tolist()
+    return values
 
 
 def readable(column: Column) -> Column:

@@ -50,10 +50,12 @@ class Stream(Iterator[Any]):
         state: Mapping[str, Any] | None = None,
         *,
         pilot: Mapping[str, Any] | None = None,
+        is_tried: bool = False,
     ) -> None:
         """Start before the first example of a part, or at ``state``.
 
         ``pilot`` is the pilot of another stream of the recipe; with it, none is drawn here.
+        ``is_tried`` says that another process has tried whether the source repeats its examples.
         """
         check_count("parts", parts, "have at least one")
         check_whole("part", part, 0, "count parts from 0")
@@ -69,7 +71,7 @@ class Stream(Iterator[Any]):
             )
         self.recipe, self.part, self.parts = recipe, part, parts
         opened = open_recipe(recipe)
-        if opened.source.is_own:
+        if opened.source.is_own and not is_tried:
             refuse_unrepeatable(opened.source)
         self._source = restricted(opened)
         self._pilot = _pilot(recipe, pilot or pilot_of(recipe)) if recipe.homogenize else None

@@ -21,7 +21,7 @@ Arrays: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.uint8]]  # (n, width), (
 def begin(task: dict[str, Any], _: Parent) -> Answer:
     """Return the function that makes a block of the stream."""
     warnings.simplefilter("ignore", HealthWarning)  # the parent has warned already
-    stream = Stream(Recipe.from_dict(task["recipe"]), pilot=task["pilot"])
+    stream = Stream(Recipe.from_dict(task["recipe"]), pilot=task["pilot"], is_tried=True)
     return lambda block: arrays(stream.block(block))
 
 
