@@ -1,6 +1,7 @@
 """Control characters in data never reach the terminal: each is written out where it is printed."""
 
 import ast
+import hashlib
 import json
 import os
 import pty
@@ -145,6 +146,27 @@ def test_names_of_files_and_arguments(run, folder, attack):
     check(run, "audit", "calculator/dcfg", f"--{name}")
     check(run, "audit", "calculator/dcfg", "-n", name)
     check(run, "synthesize", f"{name}.txt")
+
+
+@pytest.mark.parametrize("attack", SEEN.values(), ids=SEEN)
+def test_the_card_of_a_dataset_that_a_stranger_began(run, folder, attack):
+    """The notes of finished parts may say anything; their digest keeps nobody from it."""
+    generate(Recipe("calculator/dcfg", 50, shard_size=25), "made")
+    note = Path("made/.unskew/train-00000-of-00002.json")
+    said = json.loads(note.read_text())
+    del said["digest"]
+    next(iter(said["values"].values()))[0][0] = f"<script>{attack}"
+    said["left_out"] = {f"<img src=x>{attack}": attack}
+    said["tally"]["dropped"] = {f"<script>{attack}": 3}
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    note.write_text(json.dumps({**said, "digest": digest}))
+    for name in ("manifest.json", "README.md"):
+        Path("made", name).unlink()
+    check(run, "generate", "made/recipe.json", "-o", "made")
+    card = Path("made/README.md").read_text()
+    assert "&lt;img src=x>" in card
+    assert "<script" not in card
+    assert steering(card) == []
 
 
 def test_an_audit_that_python_prints(folder):

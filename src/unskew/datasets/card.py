@@ -13,6 +13,7 @@ from unskew.audits.report import words
 from unskew.audits.report.pooling import sparks
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally, by_kind, noted
+from unskew.core.visible import visible
 from unskew.datasets.part import Part, card_variables
 from unskew.datasets.splits import not_wanted
 
@@ -38,7 +39,7 @@ def card(recipe: Recipe, parts: Sequence[Part], tally: Tally) -> str:
     rows = sum(part.rows for part in parts)
     invalid = by_kind(tally.dropped)
     valid = {reason: invalid.pop(reason) for reason in not_wanted(recipe) & set(invalid)}
-    return render(
+    text = render(
         "datasets/card.md",
         recipe=recipe,
         name=json.dumps(f"{recipe.source} ({recipe.hash})"),
@@ -50,6 +51,7 @@ def card(recipe: Recipe, parts: Sequence[Part], tally: Tally) -> str:
         valid=_counts(valid),
         **_variables(recipe, parts),
     )
+    return visible(text)  # people read it in terminals too, and notes may be a stranger's
 
 
 def _homogenized(recipe: Recipe, tally: Tally) -> str:
