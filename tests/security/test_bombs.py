@@ -96,8 +96,8 @@ def test_long_lines_are_read_as_a_stream(monkeypatch):
     batches = list(open_target("x.jsonl").read(None))
     assert len(batches) == 2
     assert [row for batch in batches for row in batch.examples()] == rows
-    monkeypatch.setattr(json_lines, "_LONGEST", 10_000)
-    with pytest.raises(UnskewError, match="has a line of more than 10,000 bytes"):
+    Path("x.jsonl").write_text(json.dumps({"a": "x" * (2 << 20)}) + "\n")
+    with pytest.raises(UnskewError, match="has a line of more than 1,048,576 bytes"):
         audit("x.jsonl")
 
 
