@@ -16,9 +16,9 @@ from unskew.models.ranks import ALONE, Ranks
 from unskew.models.runs import held_interrupts
 
 SAVE_SECONDS = 60.0  # a run that is killed loses at most this much work
-Job: TypeAlias = Callable[[], None]
-# Takes a job and a number of warm-ups; returns a function that does the same work faster.
-Capture: TypeAlias = Callable[[Job, int], Job]
+Work: TypeAlias = Callable[[], None]
+# Takes work and a number of warm-ups; returns a function that does the same work faster.
+Capture: TypeAlias = Callable[[Work, int], Work]
 
 
 def learning_rate(peak: float, at: float, warmup: float, end: float, first: float) -> float:
@@ -144,20 +144,20 @@ def _report(trainer: Trainer, at: Position, reported: Position) -> None:
         trainer.report(Progress(at.step, loss, trainer.rate(at), speed, at.seconds, at.done))
 
 
-def cuda_graph(job: Job, warm_ups: int) -> Job:
-    """Record the work that a job gives to the GPU; return a function that does this work again.
+def cuda_graph(work: Work, warm_ups: int) -> Work:
+    """Record what ``work`` gives to the GPU; return a function that does it again.
 
-    Recording does no work. The warm-ups do: they run the job, so that its kernels are chosen,
+    Recording runs nothing. The warm-ups do: they run ``work``, so that its kernels are chosen,
     compiled and loaded. PyTorch requires another stream for them.
     """
     side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         for _ in range(warm_ups):
-            job()
+            work()
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
     # Meanwhile other threads may allocate memory, such as the one that fetches a stream's tasks.
     with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-        job()
+        work()
     return graph.replay

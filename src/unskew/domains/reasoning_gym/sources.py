@@ -45,7 +45,7 @@ _WIDEST = float(2**53)
 _DOC = "the library's"
 
 
-class Tasks(Mapping[str, Callable[..., Source]]):
+class TaskSources(Mapping[str, Callable[..., Source]]):
     """The tasks by name; the library is loaded when the first one is asked for."""
 
     def __getitem__(self, name: str) -> Callable[..., Source]:
