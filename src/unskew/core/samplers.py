@@ -56,7 +56,7 @@ class OneByOne:
             for _ in range(n):
                 collected.add(self._call(rng))
                 if stops is not None:
-                    raise_if_stopped()
+                    stops.raise_again()
             return self._batch(collected), Counter()
 
     def some(self, rng: np.random.Generator, needed: int | None, drawn: int) -> Drawn:
@@ -74,7 +74,7 @@ class OneByOne:
             for _ in range(most):
                 collected.add(self._call(rng))
                 if stops is not None:
-                    raise_if_stopped()
+                    stops.raise_again()
                 if clock() - begin >= seconds:
                     break
             batch = self._batch(collected)

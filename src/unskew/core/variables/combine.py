@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError, brief, check_range
-from unskew.core.processes.stop import raise_if_stopped
+from unskew.core.processes.stop import interrupt
 from unskew.core.usercode import RAISED, own_code, place_of, raised
 from unskew.core.variables.coded import Coded, as_coded, combine
 from unskew.core.variables.column import column_variable
@@ -266,6 +266,7 @@ def _is_number(value: object) -> bool:
 
 def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) -> Values:
     measured: list[Hashable] = []
+    stops = interrupt()
     for example in batch.examples():
         try:
             measured.append(function(example))
@@ -274,7 +275,8 @@ def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) 
                 f"variable {name!r} raised {raised(error)}; "
                 f"make it return a value (example {brief(example)})"
             ) from error
-        raise_if_stopped()
+        if stops is not None:
+            stops.raise_again()
     try:
         return as_values(measured)
     except RowError as error:
