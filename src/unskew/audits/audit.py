@@ -233,12 +233,9 @@ class Comparison:
 
 
 def _text(result: Audit | Comparison) -> str:
-    from rich.console import Console
+    from unskew.audits.report.terminal import as_text
 
-    console = Console(highlight=False)
-    with console.capture() as captured:
-        console.print(result)
-    return captured.get().rstrip("\n")
+    return as_text(result)
 
 
 def _picture(result: Audit | Comparison, path: str | Path) -> Path:

@@ -42,6 +42,14 @@ def tables(report: Report) -> RenderableType:
     return Visible(Group(*_parts(report)))
 
 
+def as_text(drawing: RenderableType) -> str:
+    """Return what a terminal shows of a drawing, as plain text."""
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        console.print(drawing)
+    return captured.get().rstrip("\n")
+
+
 def _parts(report: Report) -> Iterator[RenderableType]:
     for name, side in report.sides.items():
         label = (words.shown(side.label, 200), "bold")
