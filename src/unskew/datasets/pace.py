@@ -10,8 +10,8 @@ from typing import Any
 
 from unskew.core.batch import Batch, concatenate
 from unskew.core.errors import HealthWarning, UnskewError, brief
-from unskew.core.samplers import CHUNK
 from unskew.core.source import Source, sampler
+from unskew.core.usercode.samplers import CHUNK
 from unskew.datasets.target import Target
 
 DEFAULT_N = 100_000  # examples of what is endless

@@ -18,12 +18,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from unskew.core.batch import Batch
-from unskew.core.cache import Cache
-from unskew.core.collected import Collected, Returned
 from unskew.core.errors import RowError, UnskewError, brief
 from unskew.core.processes.stop import interrupt, raise_if_stopped
 from unskew.core.rng import child
-from unskew.core.usercode import own_code
+from unskew.core.usercode.cache import Cache
+from unskew.core.usercode.calls import own_code
+from unskew.core.usercode.collected import Collected, Returned
 
 CHUNK = 256  # examples of a user's function that are collected at once, at most
 AHEAD = 0.001  # seconds of drawing that may be in vain
@@ -156,7 +156,7 @@ class Concurrently:
         cache: Cache | None = None,
     ) -> None:
         """Call nothing yet."""
-        from unskew.core.event_loop import EventLoop  # asyncio takes a while to import
+        from unskew.core.usercode.event_loop import EventLoop  # asyncio takes a while to import
 
         self._call = call if cache is None else cache.awaited(call, "async")
         self._label, self._most, self.cached = label, most, cache is not None
