@@ -16,7 +16,7 @@ from unskew import Recipe, UnskewError, generate
 from unskew.core.processes.crew import send
 from unskew.core.processes.worker import STOPPED
 from unskew.datasets.engines import processes
-from unskew.datasets.part import NOTES, finished_part
+from unskew.datasets.parts.part import NOTES, finished_part
 
 SMALL = Recipe("calculator/dcfg", 3_000, homogenize=("length",), seed=5, shard_size=100)
 KAREL = Recipe("karel/msr", 600, shard_size=100)

@@ -14,10 +14,10 @@ from unskew import Recipe, UnskewError, generate
 from unskew.datasets import run as running
 from unskew.datasets.engines import processes
 from unskew.datasets.inputs import RECORD, content_of
-from unskew.datasets.part import NOTES
+from unskew.datasets.parts.part import NOTES
+from unskew.datasets.parts.shard import DERIVED_AT_ONCE
+from unskew.datasets.parts.splits import keys_in
 from unskew.datasets.run import shard
-from unskew.datasets.shard import DERIVED_AT_ONCE
-from unskew.datasets.splits import keys_in
 from unskew.datasets.target import open_input, open_target
 from unskew.domains.karel.recipes import problem_table
 

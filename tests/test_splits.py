@@ -20,8 +20,8 @@ from unskew.core.rowhash import content_hashes
 from unskew.core.source import Source
 from unskew.core.variables.combine import joint
 from unskew.datasets.engines import processes
-from unskew.datasets.shard import restricted
-from unskew.datasets.splits import OTHER_SPLIT, REPEATED, key_hashes, keys_in
+from unskew.datasets.parts.shard import restricted
+from unskew.datasets.parts.splits import OTHER_SPLIT, REPEATED, key_hashes, keys_in
 from unskew.datasets.target import open_input, open_recipe
 from unskew.datasets.verify import verify
 from unskew.io.dataset import read_parquet

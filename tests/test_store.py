@@ -18,7 +18,7 @@ from tests.datasets import finished_contents, one_by_one
 from tests.waiting import HANG, until
 from unskew import Dataset, Recipe, UnskewError, audit, generate
 from unskew.datasets.engines import processes
-from unskew.datasets.part import finished_part
+from unskew.datasets.parts.part import finished_part
 from unskew.datasets.verify import verify
 from unskew.io import object_store as addresses
 from unskew.io.files import write_bytes

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from unskew import Dataset, Recipe, UnskewError, generate
-from unskew.datasets.part import NOTES, part_name
+from unskew.datasets.parts.part import NOTES, part_name
 from unskew.datasets.verify import RECHECKED, verify
 from unskew.io.location import sha256
 

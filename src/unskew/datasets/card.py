@@ -13,8 +13,8 @@ from unskew.audits.report import words
 from unskew.audits.report.pooling import sparks
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally, by_kind, noted
-from unskew.datasets.part import Part, card_variables
-from unskew.datasets.splits import not_wanted
+from unskew.datasets.parts.part import Part, card_variables
+from unskew.datasets.parts.splits import not_wanted
 
 SPARK_BARS = 16
 COLUMNS = ("values", "KL", "TV", "commonest", "never seen")

@@ -13,8 +13,8 @@ from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally
 from unskew.core.values.json_text import parse_json
-from unskew.datasets.part import NOTES, Footer, note_name, part_name, read_footer, read_note
-from unskew.datasets.pilots import RULE, frozen_facts
+from unskew.datasets.parts.part import NOTES, Footer, note_name, part_name, read_footer, read_note
+from unskew.datasets.parts.pilots import RULE, frozen_facts
 from unskew.io.dataset import CARD, MANIFEST
 from unskew.io.location import Place, files_below, inside, plain_errors, sha256
 

@@ -27,8 +27,8 @@ from unskew.core.source import Source
 from unskew.core.tally import Tally
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import SalientVariable
-from unskew.datasets.pilots import recipe_balance
-from unskew.datasets.splits import Excluded, allowed, keys_in
+from unskew.datasets.parts.pilots import recipe_balance
+from unskew.datasets.parts.splits import Excluded, allowed, keys_in
 
 if TYPE_CHECKING:
     from unskew.datasets.target import Target

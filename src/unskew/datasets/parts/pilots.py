@@ -25,7 +25,7 @@ from unskew.core.source import Source
 from unskew.core.values.json_text import hashable, parse_json
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import SalientVariable, describe
-from unskew.datasets.part import NOTES
+from unskew.datasets.parts.part import NOTES
 from unskew.io.files import create_text
 from unskew.io.location import Place, inside
 
