@@ -159,7 +159,7 @@ def test_a_part_of_a_dataset_that_is_not_what_it_was(inputs, kind):
     shutil.move("base", "spoilt")
     part = "data/train-00001-of-00003.parquet"
     shutil.copy(Path("other", part), Path("spoilt", part))
-    with pytest.raises(UnskewError, match=r"00001-of-00003\.parquet is not what its checksum says"):
+    with pytest.raises(UnskewError, match=r"00001-of-00003\.parquet does not match its checksum"):
         generate(recipe_with(kind, "spoilt"), "made")
     assert not list(Path("made").rglob("*00001*"))
 

@@ -345,7 +345,7 @@ def test_an_object(kind: str) -> None:
 def test_a_file_of_a_pattern_is_not_written_over() -> None:
     Path("data").mkdir()
     Path("data/a.jsonl").write_text(ROW)
-    with pytest.raises(UnskewError, match=r"data/a\.jsonl is what is read; name another file"):
+    with pytest.raises(UnskewError, match=r"data/a\.jsonl is also the input; name another file"):
         unskew.resample("data/*.jsonl", by="a", path="data/a.jsonl")
     assert Path("data/a.jsonl").read_text() == ROW
     unskew.resample("data/*.jsonl", by="a", path="data/b.jsonl")

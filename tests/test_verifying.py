@@ -176,7 +176,7 @@ def test_a_changed_part_is_told_by_its_note_alone(folder):
         folder / "manifest.json",
         lambda manifest: manifest["parts"][0].update(sha256=sha256(folder / NAMES[0])),
     )
-    assert verify(folder).faults == [f"manifest.json says otherwise of {NAMES[0]} than its note"]
+    assert verify(folder).faults == [f"manifest.json does not agree with the note of {NAMES[0]}"]
 
 
 # A manifest that says something else, or nothing that can be understood.
@@ -283,7 +283,7 @@ def test_a_card_that_is_gone_is_a_fault(folder):
 def test_an_altered_note_is_a_fault(folder):
     name = f"{NOTES}/train-00001-of-00003.json"
     edit(folder / name, lambda note: note.update(rows=7))
-    assert verify(folder).faults == [f"{name} is not what its digest says"]
+    assert verify(folder).faults == [f"{name} does not match its digest"]
 
 
 # What is looked at again.

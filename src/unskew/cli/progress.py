@@ -51,7 +51,7 @@ def with_rate(advance: Advance, clock: Callable[[], float] = time.monotonic) -> 
 
 @contextmanager
 def call_after(seconds: float, function: Callable[[], None]) -> Iterator[None]:
-    """Call a function if the block takes longer than so many seconds."""
+    """Call a function if the block takes longer than this many seconds."""
     timer = threading.Timer(seconds, function)
     timer.daemon = True
     timer.start()
@@ -102,7 +102,8 @@ def _lines(label: str, total: int | None) -> Advance:
         if seconds >= next_line or (more == 0 and note):  # always print a new stage
             next_line = seconds + NEXT_LINES
             of = f" of {total:,}" if total else ""
-            # An earlier run may have done the work of the first call, so it says nothing of speed.
+            # An earlier run may have done the work of the first call, so the first call tells
+            # nothing about speed.
             since, more_done = seconds - first[0], done - first[1]
             left = ""
             if total and more_done:

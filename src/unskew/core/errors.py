@@ -31,7 +31,7 @@ def one_line(text: str) -> str:
 
 
 class RowError(UnskewError):
-    """A mistake in one row of a batch; ``at`` says where that row stands, for whoever knows."""
+    """A mistake in one row of a batch; ``at`` tells where that row stands."""
 
     def __init__(self, row: int, said: str) -> None:
         """Take the row counted from 0; the message counts from 1, as files do."""
@@ -70,7 +70,7 @@ class HealthWarning(UserWarning):
 
 
 def is_new(warning: str, warned: set[str]) -> bool:
-    """Whether no warning of the kind came before: each shard says it with its own numbers."""
+    """Whether no warning of this kind came before: each shard warns with its own numbers."""
     kind = " ".join(warning.split()[:3])
     new = kind not in warned
     warned.add(kind)

@@ -127,7 +127,7 @@ class Recipe:
                 raise UnskewError(f"recipe {name} is {getattr(self, name)!r}; give a list of names")
         self._check_splits()
         self._check_goal()
-        # In one order, whatever the order they were named in: the same recipe, the same bytes.
+        # Sorted: the same recipe gives the same bytes, in whatever order these were named.
         object.__setattr__(self, "splits", dict(sorted(self.splits.items())))
         check_range("n", self.n, 1, step="ask for at least one example")
         check_range("epsilon", self.epsilon, 0, step=EPSILONS)

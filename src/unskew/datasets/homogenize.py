@@ -235,7 +235,7 @@ def _targets(
     if like is None:
         return targets_by_name(variables, target)
     if target is not None:
-        raise UnskewError("there is a target and something to be like; give one of them")
+        raise UnskewError("target and like are both given; give one of them")
     sample = pilot_of(variables, open_target(like).read(LIKE))
     pairs = zip(variables, sample.codebooks, sample.shares(), strict=True)
     return {

@@ -294,7 +294,7 @@ class _Pilot:
 def _judge(
     name: str, p: NDArray[np.float64], never: Sequence[Hashable], drawn: int, epsilon: float
 ) -> None:
-    """Refuse a variable of which nothing would be kept; warn of a high cost."""
+    """Refuse a variable by which nothing would be kept; warn of a high cost."""
     it = "it" if len(never) == 1 else "them"
     if never and epsilon == 0:
         raise UnskewError(

@@ -1,8 +1,9 @@
 """The Calculator once more: all five variables at once, for a budget of draws.
 
-Beside models that are trained on a source as it is, and on one homogenized by each variable alone
-at ε = 0.025, stand models whose training set balances all five variables for 10 and for 20 draws
-per kept example. The original models differ most from seed to seed, so there are more of them.
+It compares three kinds of models: some are trained on a source as it is, some on one homogenized by
+one variable at ε = 0.025, and some on one in which all five variables are balanced for 10 or for 20
+draws per kept example. The original models differ most from seed to seed, so there are more of
+them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from unskew.models.calculator.score import Estimate
 NAME = "calculator-budgets"
 BUDGETS = (10.0, 20.0)
 PILOT = 16_384  # examples of the pilot sample of small training sets; large ones work it out
-TIMES = 4  # as many original models for each other one
+TIMES = 4  # original models for each model of another kind
 ORIGINAL = "original"
 
 

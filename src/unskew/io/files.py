@@ -52,7 +52,7 @@ def create_text(path: Place, text: str) -> None:
 
 
 def write_by(path: Path, write: Callable[[Path], object]) -> None:
-    """Have ``write`` make a file whole or not at all; it is given a path beside the file's."""
+    """Let ``write`` make a file, whole or not at all, at a temporary path in the same folder."""
     _write_beside(path, write, os.replace)
 
 

@@ -72,7 +72,7 @@ class Every:
     seconds: float = math.inf
 
     def is_due(self, step: int, seconds: float) -> bool:
-        """Return whether it is due after this step, so many seconds after the last time."""
+        """Return whether it is due after this step, ``seconds`` after the last time."""
         return (self.steps is not None and step % self.steps == 0) or seconds > self.seconds
 
 

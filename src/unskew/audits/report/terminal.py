@@ -116,7 +116,7 @@ class _Fitted:
 
 
 def _table(report: Report, without: Sequence[str], most: int, bars: int) -> Table:
-    """Return a table with ``most`` frequent values and so many bars in a histogram."""
+    """Return a table with the ``most`` most frequent values, and histograms of ``bars`` bars."""
     table = Table(
         box=box.SIMPLE_HEAD,
         show_edge=False,

@@ -145,7 +145,7 @@ def targets_of(
 
 
 def _refuse_unseen(pilot: Pilot, shares: Sequence[Shares], targets: Sequence[Shares]) -> None:
-    """Refuse a target of which nothing can be reached: none of its values was drawn."""
+    """Refuse a target that cannot be reached at all: none of its values was drawn."""
     for codebook, p, target in zip(pilot.codebooks, shares, targets, strict=True):
         if not target[p > 0].any():
             wanted = [codebook.values[i] for i in np.flatnonzero(target)]

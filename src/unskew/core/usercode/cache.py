@@ -64,7 +64,7 @@ class Cache:
     def awaited(
         self, function: Callable[[np.random.Generator], Awaitable[Any]], way: str
     ) -> Callable[[np.random.Generator], Awaitable[Any]]:
-        """Return such a function of an async one."""
+        """Return the same for an async function."""
         self._header["way"] = way
 
         async def cached(rng: np.random.Generator) -> Any:

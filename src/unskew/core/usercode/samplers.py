@@ -26,9 +26,9 @@ from unskew.core.usercode.calls import own_code
 from unskew.core.usercode.collected import Collected, Returned
 
 CHUNK = 256  # examples of a user's function that are collected at once, at most
-AHEAD = 0.001  # seconds of drawing that may be in vain
+AHEAD = 0.001  # seconds of drawing that may turn out to be for nothing
 STEP = 1.0  # seconds of drawing until the examples are handed on, where all of them are needed
-SHARE = 8  # one example is drawn ahead for so many that were drawn before
+SHARE = 8  # examples drawn before for each one that is drawn ahead
 WAVES = 4  # calls for each call at a time, until the examples are handed on
 
 Drawn: TypeAlias = tuple[Batch, Counter[str]]

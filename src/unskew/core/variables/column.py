@@ -29,7 +29,7 @@ from unskew.core.variables.variable import SalientVariable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_SHOWN = 100  # rows in which an error looks for what is there
+_SHOWN = 100  # rows that are searched for names to suggest in an error
 
 
 def column_variable(name: str, *, known: bool = True) -> SalientVariable:

@@ -183,8 +183,8 @@ def interval_labels(edges: Sequence[float]) -> list[str]:
 def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
     """Combine several variables into one whose values are tuples; X is the tuples seen.
 
-    The product of the supports would hold combinations that cannot occur, and each of those
-    makes homogenizing dearer without making it better.
+    The product of the supports would hold combinations that cannot occur, and each of those makes
+    homogenizing cost more and improves nothing.
     """
     if len(variables) == 1:
         return variables[0]

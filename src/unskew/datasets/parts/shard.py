@@ -33,7 +33,7 @@ from unskew.datasets.parts.splits import Excluded, allowed, keys_in
 if TYPE_CHECKING:
     from unskew.datasets.target import Target
 
-DERIVED_AT_ONCE = 4096  # given examples made anew at once
+DERIVED_AT_ONCE = 4096  # given examples that are made again at once
 IN_VAIN = 1000  # draws in a row that left nothing
 FEWEST = 256  # examples drawn at once to make up for what was left out
 
@@ -100,7 +100,7 @@ def make_shard(
         taken.append(batch)
         done += len(batch)
         advance(len(batch))
-    advance(rows - done)  # given examples of which nothing was made
+    advance(rows - done)  # given examples that nothing was made from
     return concatenate(taken), batches.tally
 
 

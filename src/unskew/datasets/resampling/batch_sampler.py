@@ -1,4 +1,4 @@
-"""Batches that all have the same mixture: in each, so many rows of each value."""
+"""Batches that all have the same mixture: the same number of rows of each value."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def check_choice(n: int | None, epsilon: float) -> None:
 
 
 def choice(pool: Pool, n: int | None, epsilon: float, replacement: bool) -> RowChoice:
-    """Return the choice of ``n`` rows, without ``n`` of as many as there can be."""
+    """Return the choice of ``n`` rows, or of as many as possible if ``n`` is None."""
     possible = allotment.most_possible(pool.counts, epsilon)
     if n is None:
         n = len(pool) if replacement else possible

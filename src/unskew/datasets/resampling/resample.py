@@ -36,7 +36,7 @@ class Resampled:
 
     data: Any  # the chosen rows, as the kind of object that came in
     indices: NDArray[np.int64]  # the number of each chosen row in what came in, in order
-    weights: NDArray[np.int64]  # how often each row of what came in was taken
+    weights: NDArray[np.int64]  # how often each row of the input was taken
     possible: int  # rows that this ε allows without repeats
     tally: Tally  # "drawn" are the rows that came in, "kept" are the rows that were chosen
     path: Path | None = None  # of the file, if one was asked for
@@ -137,7 +137,7 @@ def resample(
 
 
 def _check_order(by: object, n: object) -> None:
-    """Refuse the arguments of before: the file was the second, and the variable the third."""
+    """Refuse arguments in their old order: the file was the second, the variable the third."""
     is_count = n is None or isinstance(n, (int, float, np.generic))
     if isinstance(by, Path) or not is_count:
         variable = n if isinstance(n, str) else "answer"

@@ -44,7 +44,7 @@ class Rows:
             yield from batch.examples()
 
     def __repr__(self) -> str:
-        """Say how many rows of what these are."""
+        """Return one line: how many rows these are, and of what."""
         return f"<{len(self):,} rows of {self._opened.label}, read when they are used>"
 
     def batches(self) -> Iterator[Batch]:

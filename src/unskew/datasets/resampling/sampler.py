@@ -158,7 +158,7 @@ def _by_weights(
 
 
 def _checked_weights(target: Any) -> NDArray[np.float64]:
-    """Return weights as an array; refuse what is no weights."""
+    """Return weights as an array; refuse anything else."""
     step = "give by=, or a weight for each row: unskew.weights(data, by=…)"
     if isinstance(target, Weights):
         return target.weights
