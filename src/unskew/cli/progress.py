@@ -37,7 +37,7 @@ def progress(label: str, total: int | None) -> Iterator[Advance]:
 
 
 def with_rate(advance: Advance, clock: Callable[[], float] = time.monotonic) -> Advance:
-    """Return a function that also notes how much work a second is done."""
+    """Return a function that also notes how much work is done in a second."""
     begin, done = clock(), 0
 
     def noted(more: int, note: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Recipes: the only configuration of generation. JSON, hashed; a dataset is a recipe run."""
+"""Recipes: the only configuration of generation. A dataset is a recipe that has been run."""
 
 from __future__ import annotations
 
@@ -319,7 +319,7 @@ class Recipe:
 
 
 def facts_of(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass as plain data, without whom a recipe in it trusts.
+    """Return the fields of a dataclass as plain data, without the trust of a recipe in it.
 
     The goal of a recipe is left out if it has none: recipes of older versions keep their hashes.
     """

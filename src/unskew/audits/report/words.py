@@ -260,7 +260,7 @@ def left(recipe: Recipe | None, variables: Pairs) -> str:
 
 
 def supports(variables: Pairs) -> str:
-    """Say over which values the distances are, if one side alone has others; often nothing."""
+    """Say over which values the distances are if the sides have different ones; often nothing."""
     sizes = []
     for name, (before, after) in variables.items():
         seen = [before.seen, after.seen]

@@ -84,7 +84,7 @@ class _Reader:
         return pack(self._measured(leaves, measure, path, lost))
 
     def _parsed(self, is_there: Callable[[str], bool]) -> tuple[Measure, Path]:
-        """Return what the name means, where some whole names are there."""
+        """Return what the name means; ``is_there`` tells which whole names the data has."""
         if is_there(self.name):
             return VALUE, whole_name(self.name)
         measure, path = parse_measure(self.name)

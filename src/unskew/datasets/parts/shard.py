@@ -135,7 +135,8 @@ def restricted(opened: OpenRecipe, split: str = "") -> Source:
         while have < n:
             missing = n - have
             wanted = -(-missing * drawn // have) if have else n  # by the share left so far
-            # Not too few: what a source draws may depend on the row, as lengths that take turns.
+            # Not too few: what a source draws may depend on the row, as where it takes lengths in
+            # turn.
             asked = max(min(wanted, n), FEWEST) if drawn else n
             batch, reasons = source.draw(rng, asked)
             drawn += len(batch)

@@ -35,10 +35,10 @@ class Resampled:
     """The rows that ``resample`` chose, and how often each value came before and after."""
 
     data: Any  # the chosen rows, as the kind of object that came in
-    indices: NDArray[np.int64]  # the number of each chosen row in what came in, in order
+    indices: NDArray[np.int64]  # the number of each chosen row in the input, in order
     weights: NDArray[np.int64]  # how often each row of the input was taken
     possible: int  # rows that this ε allows without repeats
-    tally: Tally  # "drawn" are the rows that came in, "kept" are the rows that were chosen
+    tally: Tally  # "drawn" are the rows of the input, "kept" are the rows that were chosen
     path: Path | None = None  # of the file, if one was asked for
 
     @property
@@ -53,7 +53,7 @@ class Resampled:
 
     @property
     def before(self) -> VariableAudit:
-        """The histogram of the variable in what came in."""
+        """The histogram of the variable in the input."""
         return _histogram(self.tally.drawn_values, {})
 
     @property

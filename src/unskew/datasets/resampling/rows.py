@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# A file of few rows from each batch has tables of this size nevertheless: they are read faster.
+# Few rows from each batch are joined to tables of this size, because these are read faster.
 _MOST_ROWS = 1 << 16
 _MOST_BYTES = 1 << 26
 
