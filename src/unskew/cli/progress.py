@@ -24,16 +24,18 @@ class Advance(Protocol):
 
 
 @contextmanager
-def progress(label: str, total: int | None) -> Iterator[Advance]:
+def progress(
+    label: str, total: int | None, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Advance]:
     """Show how far a job is. Call the yielded function with the amount of new work done.
 
-    What a user's code prints while the job runs goes to stderr.
+    What a user's code prints while the job runs goes to stderr. ``clock`` counts seconds.
     """
     with stdout_to_stderr():
         if sys.stderr.isatty():
             yield from _bar(label, total)
         else:
-            yield _lines(label, total)
+            yield _lines(label, total, clock)
 
 
 def with_rate(advance: Advance, clock: Callable[[], float] = time.monotonic) -> Advance:
@@ -88,8 +90,8 @@ def _bar(label: str, total: int | None) -> Iterator[Advance]:
         yield advance
 
 
-def _lines(label: str, total: int | None) -> Advance:
-    begin = time.monotonic()
+def _lines(label: str, total: int | None, clock: Callable[[], float]) -> Advance:
+    begin = clock()
     done, next_line = 0, FIRST_LINE
     first: tuple[float, int] | None = None  # seconds and work done at the first call
 
@@ -97,7 +99,7 @@ def _lines(label: str, total: int | None) -> Advance:
         nonlocal done, next_line, first
         raise_if_stopped()
         done += more
-        seconds = time.monotonic() - begin
+        seconds = clock() - begin
         first = first or (seconds, done)
         if seconds >= next_line or (more == 0 and note):  # always print a new stage
             next_line = seconds + NEXT_LINES

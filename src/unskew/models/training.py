@@ -93,6 +93,7 @@ class Trainer:
     report: Callable[[Progress], None]  # called in the first process only
     save: Callable[[Position], None]
     ranks: Ranks = ALONE
+    clock: Callable[[], float] = time.perf_counter
 
     def position(self, step: int, seconds: float) -> Position:
         """Return a position on which all processes agree."""
@@ -106,27 +107,27 @@ def train_steps(trainer: Trainer, start: Position) -> None:
     """
     with held_interrupts() as stop:
         at = reported = start
-        clock = report_clock = save_clock = time.perf_counter()
+        begun = reported_at = saved_at = trainer.clock()
         while not at.finished:
             trainer.take_step(at)
             step = at.step + 1
             if trainer.device.type == "cuda" and step % trainer.steps_ahead == 0:
                 torch.cuda.synchronize()
-            now = time.perf_counter()
-            at = trainer.position(step, at.seconds + now - clock)
-            if at.finished or trainer.report_every.is_due(step, now - report_clock):
+            now = trainer.clock()
+            at = trainer.position(step, at.seconds + now - begun)
+            if at.finished or trainer.report_every.is_due(step, now - reported_at):
                 _report(trainer, at, reported)
-                reported, report_clock = at, time.perf_counter()
+                reported, reported_at = at, trainer.clock()
             # Only the first process decides, so that all of them save the same step.
-            unsaved = trainer.ranks.agree(math.inf if stop.asked else now - save_clock)
+            unsaved = trainer.ranks.agree(math.inf if stop.asked else now - saved_at)
             stopping = unsaved == math.inf
             if at.finished or stopping or trainer.save_every.is_due(step, unsaved):
                 trainer.save(at)
-                save_clock = time.perf_counter()
+                saved_at = trainer.clock()
             if stopping:
                 stop.asked = True
                 return
-            clock = time.perf_counter()
+            begun = trainer.clock()
 
 
 def _report(trainer: Trainer, at: Position, reported: Position) -> None:

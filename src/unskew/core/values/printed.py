@@ -53,7 +53,7 @@ def _as_array(value: object) -> NDArray[np.generic] | None:
         return None
     try:
         return np.asarray(value)
-    except (TypeError, ValueError, RuntimeError):  # NumPy lacks its type or memory
+    except (TypeError, ValueError, RuntimeError):  # NumPy cannot hold it: an array of a GPU
         return None
 
 

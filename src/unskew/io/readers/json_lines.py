@@ -31,7 +31,7 @@ _BOM = b"\xef\xbb\xbf"
 _FIRST_BYTES, _BYTES = (
     1 << 18,
     1 << 23,
-)  # read at once: before the first ROWS lines are known, and later
+)  # bytes read at once: up to the first ROWS lines, and later
 _PART = 1 << 20  # bytes of a block that one thread of Arrow reads
 _TRIES = 4  # blocks that Arrow may fail to read before only Python reads
 
