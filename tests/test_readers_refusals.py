@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import unskew
+from tests.packed_files import zst
 from unskew import UnskewError
 from unskew.io.readers import delimited
 
@@ -30,13 +31,6 @@ def refusal(target: Any) -> str:
     line = str(caught.value)
     assert "\n" not in line
     return line
-
-
-def zst(data: bytes) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as packed:
-        packed.write(data)
-    return sink.getvalue().to_pybytes()
 
 
 MANY = "".join(json.dumps({"a": i * 7919 % 10_007, "b": f"x{i}"}) + "\n" for i in range(9000))
