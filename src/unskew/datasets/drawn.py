@@ -31,11 +31,9 @@ def drawn_rows(batches: Iterator[Batch], n: int, rng: np.random.Generator) -> Sa
     for batch in batches:
         read += len(batch)
         numbers = rng.random(len(batch))
-        if bound < 1:
-            small = numbers < bound
-            batch, numbers = batch.filter(small), numbers[small]
-        kept.append((batch, numbers))
-        held += len(batch)
+        small = numbers < bound
+        kept.append((batch.filter(small), numbers[small]))
+        held += int(small.sum())
         if held > 2 * n:
             kept, bound = _smallest(kept, n)
             held = n
