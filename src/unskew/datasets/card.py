@@ -17,7 +17,7 @@ from unskew.datasets.parts.part import Part, card_variables
 from unskew.datasets.parts.splits import not_wanted
 
 SPARK_BARS = 16
-COLUMNS = ("values", "KL", "TV", "commonest", "never seen")
+COLUMNS = ("values", "KL", "TV", words.MOST_FREQUENT, words.NEVER_SEEN)
 HARDLY = "hardly any value repeats; unskew.bins(…) sorts numbers into bins"
 SIZES = {
     10**3: "n<1K",

@@ -29,9 +29,9 @@ DRAFTS: dict[int, list[tuple[list[str], int, int]]] = {
         (["entropy"], 2, 12),
         (["entropy"], 1, 12),
         (["entropy", words.NEVER_SEEN], 1, 12),
-        (["entropy", words.NEVER_SEEN, "commonest"], 1, 12),
-        (["entropy", words.NEVER_SEEN, "commonest", "values"], 1, 8),
-        (["entropy", words.NEVER_SEEN, "commonest", "values", "histogram"], 1, 8),
+        (["entropy", words.NEVER_SEEN, words.MOST_FREQUENT], 1, 12),
+        (["entropy", words.NEVER_SEEN, words.MOST_FREQUENT, "values"], 1, 8),
+        (["entropy", words.NEVER_SEEN, words.MOST_FREQUENT, "values", "histogram"], 1, 8),
     ],
     2: [([], 3, 16), ([], 3, 10), (["before", "after"], 3, 8), (["before", "after", "TV"], 3, 8)],
 }

@@ -17,7 +17,11 @@ T = TypeVar("T")
 Pairs: TypeAlias = Mapping[str, Sequence[VariableAudit]]  # each variable before and after
 
 NEVER_SEEN = "never seen"  # heads the column of values that no example has
-AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", NEVER_SEEN, "histogram")
+MOST_FREQUENT = "most frequent"
+AUDIT_COLUMNS = (
+    *("variable", "values", "KL", "TV", "entropy"),
+    *(MOST_FREQUENT, NEVER_SEEN, "histogram"),
+)
 COMPARISON_COLUMNS = ("variable", "KL", "removed", "TV", "before", "after")
 NUMBERS = {"values", "KL", "TV", "entropy", "removed"}  # columns set to the right
 NAMED_MISSING = 3
@@ -71,7 +75,7 @@ def values(variable: VariableAudit) -> str:
     return f"{seen:,} of {len(variable.counts):,}" if variable.declared else f"{seen:,}"
 
 
-def commonest(variable: VariableAudit, most: int = 3) -> str:
+def most_frequent(variable: VariableAudit, most: int = 3) -> str:
     """List the most frequent values with their shares."""
     top = variable.most_frequent[:most]
     return ", ".join(f"{shown(value)} {percent(share)}" for value, share in top)
@@ -176,7 +180,7 @@ def row(
             "KL": number(before.kl),
             "TV": number(before.total_variation),
             "entropy": number(before.entropy),
-            "commonest": commonest(before, most),
+            MOST_FREQUENT: most_frequent(before, most),
             NEVER_SEEN: missing(before),
         }
     return name | {
