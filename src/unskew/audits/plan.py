@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unskew.balance.best.goal import Goal, targets_of
 from unskew.balance.best.price import PRICES, Conflict, conflicts, curve, total_variation
 from unskew.balance.best.rule import Pilot
-from unskew.balance.best.targets import TargetShares
+from unskew.balance.best.targets import Target
 from unskew.core.errors import UnskewError
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Plan:
 def plan_of(
     pilot: Pilot,
     label: str,
-    targets: Mapping[str, TargetShares] | None = None,
+    targets: Mapping[str, Target] | None = None,
     prices: Sequence[float] = PRICES,
     command: str = "",
 ) -> Plan:

@@ -74,7 +74,7 @@ def allot(
 
 
 def within(allotted: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Cut each number to the examples there are; the excess goes where most examples are left."""
+    """Return at most as many as there are; the excess goes to values with most examples left."""
     kept = np.minimum(allotted, counts)
     for _ in range(int(allotted.sum() - kept.sum())):
         kept[np.argmax(counts - kept)] += 1

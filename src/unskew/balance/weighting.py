@@ -40,7 +40,7 @@ def capped(
 
 
 def effective_size(counts: NDArray[np.int64], weights: NDArray[np.float64]) -> float:
-    """Return (Σw)²/Σw² over the rows: the number of unweighted rows that tell as much."""
+    """Return (Σw)²/Σw² over the rows: how many unweighted rows tell as much."""
     return float((counts @ weights) ** 2 / (counts @ weights**2))
 
 

@@ -43,7 +43,7 @@ Homogenize = Annotated[
 Budget = Annotated[
     float | None,
     typer.Option(
-        "--budget", metavar="DRAWS", help="Get as close as this many draws per kept example allow."
+        "--budget", metavar="DRAWS", help="Get as close as so many draws per kept example can."
     ),
 ]
 Closeness = Annotated[

@@ -17,7 +17,7 @@ from unskew.balance.best.balancer import Balancer
 from unskew.balance.best.goal import Goal
 from unskew.balance.best.price import PRICES
 from unskew.balance.best.rule import pilot_of
-from unskew.balance.best.targets import TargetShares
+from unskew.balance.best.targets import Target as Wanted
 from unskew.balance.homogenizer import Homogenizer
 from unskew.balance.kept import Chooser, Health, KeptBatches
 from unskew.balance.saved import AGAIN, DrawState
@@ -143,7 +143,7 @@ def homogenize(
     *,
     budget: float = 0.0,
     closeness: float = 0.0,
-    target: TargetShares | Mapping[str, TargetShares] | None = None,
+    target: Wanted | Mapping[str, Wanted] | None = None,
     like: Any = None,
     jointly: bool = False,
     pilot: int = 0,
@@ -228,14 +228,12 @@ def _refuse_without_price(**options: Any) -> None:
             )
 
 
-def _targets(
-    variables: Sequence[SalientVariable], target: Any, like: Any
-) -> dict[str, TargetShares]:
+def _targets(variables: Sequence[SalientVariable], target: Any, like: Any) -> dict[str, Wanted]:
     """Return the target of each variable that has one; ``like`` is data that has the shares."""
     if like is None:
         return targets_by_name(variables, target)
     if target is not None:
-        raise UnskewError("target and like are both given; give one of them")
+        raise UnskewError("there is a target and something to be like; give one of them")
     sample = pilot_of(variables, open_target(like).read(LIKE))
     pairs = zip(variables, sample.codebooks, sample.shares(), strict=True)
     return {
@@ -248,7 +246,7 @@ def plan(
     source: Any,
     by: By | str | Sequence[str],
     *,
-    target: TargetShares | Mapping[str, TargetShares] | None = None,
+    target: Wanted | Mapping[str, Wanted] | None = None,
     like: Any = None,
     jointly: bool = False,
     prices: Sequence[float] = PRICES,

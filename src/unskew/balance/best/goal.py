@@ -19,7 +19,7 @@ from unskew.balance.best.price import (
 )
 from unskew.balance.best.raking import Raked, rake
 from unskew.balance.best.rule import Pilot, Rule
-from unskew.balance.best.targets import UNIFORM, TargetShares, target_shares
+from unskew.balance.best.targets import UNIFORM, Target, target_shares
 from unskew.core.errors import UnskewError, brief, check_range, unknown
 from unskew.core.variables.variable import SalientVariable, describe
 
@@ -39,7 +39,7 @@ class Goal:
 
     budget: float = 0.0
     closeness: float = 0.0
-    targets: Mapping[str, TargetShares] = field(default_factory=dict)
+    targets: Mapping[str, Target] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a goal without a price, or with two."""
@@ -145,7 +145,7 @@ def targets_of(
 
 
 def _refuse_unseen(pilot: Pilot, shares: Sequence[Shares], targets: Sequence[Shares]) -> None:
-    """Refuse a target that cannot be reached at all: none of its values was drawn."""
+    """Refuse a target of which nothing can be reached: none of its values was drawn."""
     for codebook, p, target in zip(pilot.codebooks, shares, targets, strict=True):
         if not target[p > 0].any():
             wanted = [codebook.values[i] for i in np.flatnonzero(target)]

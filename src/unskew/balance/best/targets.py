@@ -16,12 +16,10 @@ NATURAL = "natural"  # as it is drawn
 ROOT = "sqrt"  # ∝ the root of the shares drawn: half the way from natural to uniform
 LOG = "log"  # ∝ 1/value: then the logarithms of the values are uniform
 SHAPES = (UNIFORM, NATURAL, ROOT, LOG)
-TargetShares: TypeAlias = str | Mapping[Hashable, float]
+Target: TypeAlias = str | Mapping[Hashable, float]
 
 
-def target_shares(
-    target: TargetShares, values: Sequence[Hashable], shares: Shares, name: str
-) -> Shares:
+def target_shares(target: Target, values: Sequence[Hashable], shares: Shares, name: str) -> Shares:
     """Return the share that each value should get; they sum to one.
 
     Args:

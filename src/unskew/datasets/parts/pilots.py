@@ -16,7 +16,7 @@ import numpy as np
 
 from unskew.balance.best.goal import Balance, Goal, balance
 from unskew.balance.best.rule import Pilot, Rule, pilot_of
-from unskew.balance.best.targets import TargetShares
+from unskew.balance.best.targets import Target
 from unskew.core.batch import Batch
 from unskew.core.errors import HealthWarning, UnskewError, brief, check_whole
 from unskew.core.recipe import Recipe
@@ -47,7 +47,7 @@ def goal_of(recipe: Recipe) -> Goal:
     return Goal(recipe.budget, recipe.closeness, targets)
 
 
-def targets_by_name(variables: Sequence[SalientVariable], target: Any) -> dict[str, TargetShares]:
+def targets_by_name(variables: Sequence[SalientVariable], target: Any) -> dict[str, Target]:
     """Return the target of each variable that has one: a target for all, or one for each."""
     names = [variable.name for variable in variables]
     if target is None:

@@ -71,8 +71,7 @@ def _read_needed(opened: Target, by: object) -> Iterator[Batch]:
         return opened.read(None)
     first = next(opened.read(1), None)
     columns = [] if first is None or first.is_plain else column_names(first)
-    # The text of a path or a measure has the name of its column in it. A column too many is
-    # harmless.
+    # A path or a measure holds the name of its column. One that is too many does no harm.
     needed = [column for column in columns if any(column in text for text in texts)]
     return opened.read(None, needed or None)
 

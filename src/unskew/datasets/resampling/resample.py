@@ -18,7 +18,7 @@ from unskew.core.rng import generator
 from unskew.core.tally import Tally
 from unskew.core.variables.variable import By
 from unskew.datasets.convert import check_apart, check_suffix, writer
-from unskew.datasets.resampling.choice import RowChoice, check_choice, choice
+from unskew.datasets.resampling.choice import Choice, check_choice, choice
 from unskew.datasets.resampling.pool import Advance, Pool, open_finite, read_pool
 from unskew.datasets.resampling.rows import Rows, taken_batches
 from unskew.datasets.target import Target
@@ -35,10 +35,10 @@ class Resampled:
     """The rows that ``resample`` chose, and how often each value came before and after."""
 
     data: Any  # the chosen rows, as the kind of object that came in
-    indices: NDArray[np.int64]  # the number of each chosen row in the input, in order
-    weights: NDArray[np.int64]  # how often each row of the input was taken
+    indices: NDArray[np.int64]  # the number of each chosen row in what came in, in order
+    weights: NDArray[np.int64]  # how often each row of what came in was taken
     possible: int  # rows that this ε allows without repeats
-    tally: Tally  # "drawn" are the rows of the input, "kept" are the rows that were chosen
+    tally: Tally  # "drawn" are the rows that came in, "kept" are the rows that were chosen
     path: Path | None = None  # of the file, if one was asked for
 
     @property
@@ -53,7 +53,7 @@ class Resampled:
 
     @property
     def before(self) -> VariableAudit:
-        """The histogram of the variable in the input."""
+        """The histogram of the variable in what came in."""
         return _histogram(self.tally.drawn_values, {})
 
     @property
@@ -137,7 +137,7 @@ def resample(
 
 
 def _check_order(by: object, n: object) -> None:
-    """Refuse arguments in their old order: the file was the second, the variable the third."""
+    """Refuse the arguments of before: the file was the second, and the variable the third."""
     is_count = n is None or isinstance(n, (int, float, np.generic))
     if isinstance(by, Path) or not is_count:
         variable = n if isinstance(n, str) else "answer"
@@ -148,7 +148,7 @@ def _check_order(by: object, n: object) -> None:
 
 
 def _resampled(
-    target: Any, opened: Target, chosen: RowChoice, times: NDArray[np.int64], path: Path | None
+    target: Any, opened: Target, chosen: Choice, times: NDArray[np.int64], path: Path | None
 ) -> Resampled:
     indices = np.repeat(np.arange(len(times)), times)
     is_stream = isinstance(target, _NAMES)

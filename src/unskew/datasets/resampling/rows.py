@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Few rows from each batch are joined to tables of this size, because these are read faster.
+# A file of few rows from each batch has tables of this size nevertheless: they are read faster.
 _MOST_ROWS = 1 << 16
 _MOST_BYTES = 1 << 26
 
@@ -44,7 +44,7 @@ class Rows:
             yield from batch.examples()
 
     def __repr__(self) -> str:
-        """Return one line: how many rows these are, and of what."""
+        """Say how many rows of what these are."""
         return f"<{len(self):,} rows of {self._opened.label}, read when they are used>"
 
     def batches(self) -> Iterator[Batch]:

@@ -58,7 +58,7 @@ class Sampler:
         """Read the variable of all rows; weights are taken as they are."""
         check_choice(n, epsilon)
         check_whole("seed", seed, 0)
-        self._share = RankShare(rank, ranks)
+        self._share = Share(rank, ranks)
         if by is None:
             self._times, size, content = _by_weights(target, n, replacement)
         else:
@@ -111,7 +111,7 @@ class Sampler:
         return self._share.part(rng.permutation(np.repeat(np.arange(len(times)), times)))
 
 
-class RankShare:
+class Share:
     """The part of an epoch that is of one rank: every n-th item of n ranks."""
 
     def __init__(self, rank: int, ranks: int) -> None:
@@ -158,7 +158,7 @@ def _by_weights(
 
 
 def _checked_weights(target: Any) -> NDArray[np.float64]:
-    """Return weights as an array; refuse anything else."""
+    """Return weights as an array; refuse what is no weights."""
     step = "give by=, or a weight for each row: unskew.weights(data, by=…)"
     if isinstance(target, Weights):
         return target.weights

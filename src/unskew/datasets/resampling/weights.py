@@ -23,7 +23,7 @@ class Weights:
 
     weights: NDArray[np.float64]
     by_value: Mapping[Hashable, float]  # the weight of the rows of each value
-    effective_size: float  # (Σw)²/Σw²: the number of unweighted rows that tell as much
+    effective_size: float  # (Σw)²/Σw²: so many unweighted rows tell as much
 
     def __len__(self) -> int:
         """Return the number of rows."""

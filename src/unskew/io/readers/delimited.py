@@ -33,7 +33,7 @@ _TYPES = {"int64": "whole numbers", "double": "numbers", "bool": "true and false
 
 
 class _From:
-    """A file that is read from its beginning, although some bytes were read already."""
+    """A file from its beginning, of which some bytes have been read already."""
 
     def __init__(self, begin: bytes, file: Any) -> None:
         self._begin, self._file, self.closed = begin, file, False
@@ -73,7 +73,7 @@ def read_delimited(path: Place, delimiter: str, columns: Columns = None) -> Iter
 
 
 def _header(begin: bytes, delimiter: str, path: Place) -> tuple[list[str], str]:
-    """Return the names of the columns and the delimiter, which may be a semicolon."""
+    """Return the names of the columns and what is between them; a semicolon may be."""
     end = begin.rfind(b"\n") + 1 or len(begin)
     try:
         text = begin[: min(end, 1 << 20)].decode(

@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BOM = b"\xef\xbb\xbf"
-_FIRST_BYTES, _BYTES = (
-    1 << 18,
-    1 << 23,
-)  # bytes read at once: up to the first ROWS lines, and later
+_FIRST_BYTES, _BYTES = 1 << 18, 1 << 23  # that are read at once: before, and after ROWS lines
 _PART = 1 << 20  # bytes of a block that one thread of Arrow reads
 _TRIES = 4  # blocks that Arrow may fail to read before only Python reads
 
