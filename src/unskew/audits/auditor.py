@@ -115,7 +115,7 @@ class Auditor:
         try:
             return variable.measure(batch)
         except RowError as error:  # it counts rows from the start of the batch
-            raise RowError(self.n + error.row, error.said) from error
+            raise RowError(self.n + error.row, error.problem) from error
 
     def result(
         self,

@@ -33,14 +33,14 @@ def one_line(text: str) -> str:
 class RowError(UnskewError):
     """A mistake in one row of a batch; ``at`` tells where that row stands."""
 
-    def __init__(self, row: int, said: str) -> None:
+    def __init__(self, row: int, problem: str) -> None:
         """Take the row counted from 0; the message counts from 1, as files do."""
-        super().__init__(f"row {row + 1}: {said}")
-        self.row, self.said = row, said
+        super().__init__(f"row {row + 1}: {problem}")
+        self.row, self.problem = row, problem
 
     def at(self, where: str) -> UnskewError:
         """Return the error with the row's place in a file."""
-        return UnskewError(f"{where}: {self.said}")
+        return UnskewError(f"{where}: {self.problem}")
 
 
 def _limited() -> Repr:

@@ -218,7 +218,7 @@ def _json(line: dict[str, Any], sampler: Any) -> bytes:
     try:
         check_nesting([line["value"]])
     except RowError as error:
-        raise UnskewError(f"{what}: {error.said}") from error
+        raise UnskewError(f"{what}: {error.problem}") from error
     fault = _fault(line["value"])
     if fault:
         raise UnskewError(

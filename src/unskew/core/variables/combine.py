@@ -83,7 +83,7 @@ def _check_objects(values: list[Any], what: str) -> None:
     try:
         check_values(values)
     except RowError as error:
-        raise UnskewError(f"{what} returned {error.said}") from error
+        raise UnskewError(f"{what} returned {error.problem}") from error
 
 
 def as_variables(by: By) -> tuple[SalientVariable, ...]:
@@ -282,5 +282,5 @@ def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) 
     except RowError as error:
         example = next(islice(batch.examples(), error.row, None))
         raise UnskewError(
-            f"variable {name!r} returned {error.said} (example {brief(example)})"
+            f"variable {name!r} returned {error.problem} (example {brief(example)})"
         ) from error
