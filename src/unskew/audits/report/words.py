@@ -7,10 +7,11 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from unskew.audits.records import Report, Side, VariableAudit, kl_removed
+from unskew.audits.records import Report, VariableAudit, kl_removed
 from unskew.core.tally import Reason, by_kind
 
 if TYPE_CHECKING:
+    from unskew.audits.audit import Audit
     from unskew.core.recipe import Recipe
 
 T = TypeVar("T")
@@ -128,7 +129,7 @@ def titled(side: str) -> str:
     return f"{side}: " if side else ""
 
 
-def facts(side: Side) -> str:
+def facts(side: Audit) -> str:
     """Say how many examples there are, how many repeat, and how many the source dropped."""
     repeated = percent(side.duplicates / side.n)
     text = f"{some(side.n, 'example')}, {some(side.duplicates, 'duplicate')} ({repeated})"
@@ -295,7 +296,7 @@ def in_bins(report: Report) -> str:
     return f"hardly any value repeats: {names}; unskew.bins(…) makes other bins"
 
 
-def _not_measured(side: Side) -> Iterator[str]:
+def _not_measured(side: Audit) -> Iterator[str]:
     """Say which columns were left out, in a line for each reason."""
     for reason in dict.fromkeys(side.left_out.values()):
         names = [shown(name) for name, why in side.left_out.items() if why == reason]
