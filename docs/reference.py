@@ -78,10 +78,10 @@ def commands() -> dict[str, Any]:
     return by_name
 
 
-def rewritten(page: str) -> str:
+def rewritten(page: str, root: Path = ROOT) -> str:
     """Return the text of a page with new blocks. Blocks that it lacks are added at the end."""
     texts = blocks(page)
-    text = (ROOT / page).read_text(encoding="utf-8")
+    text = (root / page).read_text(encoding="utf-8")
     pattern = r"(<!-- reference: ([\w. -]+) -->)\n.*?(<!-- end -->)"
     there = [match[2] for match in re.finditer(pattern, text, flags=re.DOTALL)]
     text = re.sub(pattern, lambda m: f"{m[1]}\n{texts[m[2]]}\n{m[3]}", text, flags=re.DOTALL)
