@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError
-from unskew.core.usercode.calls import raised
+from unskew.core.usercode import raised
 from unskew.core.variables.coded import Coded, appearances
 from unskew.core.variables.variable import SalientVariable, Values, check_support
 

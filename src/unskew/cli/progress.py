@@ -11,7 +11,7 @@ from typing import Protocol
 
 from unskew.cli.printing import echo
 from unskew.core.processes.stop import raise_if_stopped
-from unskew.core.usercode.calls import stdout_to_stderr
+from unskew.core.usercode import stdout_to_stderr
 from unskew.core.visible import visible
 
 FIRST_LINE, NEXT_LINES = 2.0, 10.0  # seconds before the first plain line, and between lines

@@ -53,7 +53,7 @@ def show(
 
 def _read(opened: Target, n: int) -> Iterator[Batch]:
     """Yield the batches of a target; what its code prints goes to stderr."""
-    from unskew.core.usercode.calls import stdout_to_stderr
+    from unskew.core.usercode import stdout_to_stderr
 
     batches = opened.read(n)
     while True:

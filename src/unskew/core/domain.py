@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_type_hints
 from unskew.core.errors import UnskewError, brief, check_range, unknown
 from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.source import Source
-from unskew.core.usercode.calls import RAISED, own_code, place_of, raised
+from unskew.core.usercode import RAISED, own_code, place_of, raised
 from unskew.core.values.json_text import json_text
 from unskew.core.variables.combine import as_variable
 

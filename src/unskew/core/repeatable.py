@@ -10,7 +10,7 @@ import numpy as np
 from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.rng import generator
 from unskew.core.source import Source
-from unskew.core.usercode.calls import place_of, stdout_to_stderr
+from unskew.core.usercode import place_of, stdout_to_stderr
 from unskew.core.values.printed import printed
 
 FEW = 3  # examples drawn twice before an audit; each may be a slow call

@@ -15,7 +15,7 @@ from unskew.core.errors import RowError, brief
 from unskew.core.hashing.arrow import hash_row
 from unskew.core.hashing.mixing import Hashes, close_records, entries
 from unskew.core.hashing.objects import hash_objects
-from unskew.core.usercode.calls import raised
+from unskew.core.usercode import raised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,8 +15,8 @@ import numpy as np
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, brief, check_count
+from unskew.core.usercode import own_code
 from unskew.core.usercode.cache import Cache
-from unskew.core.usercode.calls import own_code
 from unskew.core.usercode.samplers import CHUNK, Concurrently, ManyAtOnce, OneByOne, Sampler
 
 if TYPE_CHECKING:

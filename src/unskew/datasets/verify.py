@@ -16,7 +16,7 @@ from unskew.core.errors import HealthWarning, RowError, UnskewError, one_line
 from unskew.core.recipe import Recipe, Trust, trusted_names
 from unskew.core.rng import generator
 from unskew.core.rowhash import row_hashes
-from unskew.core.usercode.calls import RAISED, raised
+from unskew.core.usercode import RAISED, raised
 from unskew.datasets.inputs import check_inputs
 from unskew.datasets.manifest import Verified, Whole, inspect_files
 from unskew.datasets.parts.part import part_batch, part_bytes

@@ -22,7 +22,7 @@ from unskew.core.errors import UnskewError, unknown
 from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.recipe import Recipe
 from unskew.core.source import Source, own_source, plain_source
-from unskew.core.usercode.calls import RAISED, stdout_to_stderr
+from unskew.core.usercode import RAISED, stdout_to_stderr
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.combine import as_variable, as_variables
 from unskew.core.variables.measures import is_call

@@ -21,8 +21,8 @@ from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError, brief
 from unskew.core.processes.stop import interrupt, raise_if_stopped
 from unskew.core.rng import child
+from unskew.core.usercode import own_code
 from unskew.core.usercode.cache import Cache
-from unskew.core.usercode.calls import own_code
 from unskew.core.usercode.collected import Collected, Returned
 
 CHUNK = 256  # examples of a user's function that are collected at once, at most

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError, brief, check_range
 from unskew.core.processes.stop import interrupt
-from unskew.core.usercode.calls import RAISED, own_code, place_of, raised
+from unskew.core.usercode import RAISED, own_code, place_of, raised
 from unskew.core.variables.coded import Coded, as_coded, combine
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.values import as_values, check_values

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.errors import RowError, brief
-from unskew.core.usercode.calls import raised
+from unskew.core.usercode import raised
 from unskew.core.values.nesting import check_nesting
 
 _PLAIN = {type(None), bool, int, float, str, bytes}  # values that need no check

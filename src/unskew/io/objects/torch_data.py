@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from unskew.core.errors import UnskewError, brief
-from unskew.core.usercode.calls import own_code
+from unskew.core.usercode import own_code
 from unskew.io.iterables import kind_name
 from unskew.io.objects.known import is_tensor
 
