@@ -17,7 +17,7 @@ from tests.commands import UNSKEW
 from tests.datasets import AT_THE_NEXT_DRAW, contents, edit_json, one_by_one
 from tests.waiting import HANG, until
 from unskew import Recipe, UnskewError, generate
-from unskew.datasets.part import NOTES, finished_part, part_name
+from unskew.datasets.parts.part import NOTES, finished_part, part_name
 from unskew.datasets.run import run_part
 from unskew.io.files import STALE, create_text, remove_left, write_by, write_text
 

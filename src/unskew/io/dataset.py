@@ -102,7 +102,7 @@ class Dataset:
                 whole = sha256(part) == self.checksums[number]
             if not whole:
                 raise UnskewError(
-                    f"{part} is not what its checksum says; if the dataset is yours, run its "
+                    f"{part} does not match its checksum; if the dataset is yours, run its "
                     "generate command again"
                 )
 

@@ -16,7 +16,7 @@ from typing import Any
 from unskew.core.errors import UnskewError
 from unskew.core.processes.stop import RAISED, raise_if_stopped
 
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_PACKAGE = str(Path(__file__).parents[2]) + os.sep
 _STANDARD = str(Path(sysconfig.get_path("stdlib"))) + os.sep
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _COMPILED = (".pyx", ".pxi", ".pxd")  # frames of libraries that Cython compiled
