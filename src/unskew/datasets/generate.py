@@ -15,9 +15,10 @@ from unskew.datasets.finish import at_once, finish
 from unskew.datasets.inputs import contents_of, record_inputs
 from unskew.datasets.part import finished_part
 from unskew.datasets.pilots import freeze, frozen_rule, warn
-from unskew.datasets.run import Advance, Engine, check_owner, run_part
+from unskew.datasets.run import Advance, check_owner, part_work, run_part
 from unskew.datasets.shard import OpenRecipe, shard_batches
 from unskew.datasets.target import open_recipe
+from unskew.datasets.work import Engine
 from unskew.io.dataset import RECIPE, Dataset
 from unskew.io.files import create_text, remove_stale
 from unskew.io.location import Place, check_contents, place, plain_errors
@@ -68,7 +69,7 @@ def generate(
     if engine is None:
         _run_here(recipe, path, missing, advance)
     elif missing:
-        for index in engine(recipe, path, missing):
+        for index, _ in engine(part_work(recipe, path, missing)):
             advance(recipe.shard_rows(index))
     check_owner(path, recipe)
     return finish(path, recipe, parts)
