@@ -17,7 +17,7 @@ from rich.console import Console
 from tests.test_karel_experiments import ours, score_of
 from tests.test_karel_lab import TWO
 from unskew.cli.reproduce import say_progress
-from unskew.experiments import EXPERIMENTS, KAREL, calculator, load_experiment
+from unskew.experiments import CALCULATOR, EXPERIMENTS, KAREL, calculator, load_experiment
 from unskew.experiments.karel.lab.lab import Exam, Lab, counted
 from unskew.experiments.karel.lab.scales import SCALES
 from unskew.experiments.karel.lab.tables import CellPlan, TablePlan, own_and_others, table_of
@@ -237,7 +237,8 @@ def test_all_that_was_run_has_the_calculator_too(tmp_path, run):
     code, out, err = run("reproduce", "all", *options, RESULTS)
     assert (code, err) == (0, "")
     assert list(json.loads(out)) == list(EXPERIMENTS)
-    assert json.loads(out)["calculator"] == json.loads((RESULTS / "calculator.json").read_text())
+    for name in CALCULATOR:
+        assert json.loads(out)[name] == json.loads((RESULTS / f"{name}.json").read_text())
     (tmp_path / "karel").symlink_to(RESULTS / "karel")
     for others in ((), ("calculator-6000-steps.json",)):  # of other settings
         for other in others:
@@ -245,7 +246,9 @@ def test_all_that_was_run_has_the_calculator_too(tmp_path, run):
         code, out, err = run("reproduce", "all", *options, tmp_path)
         assert code == 0
         assert list(json.loads(out)) == list(KAREL)
-        assert err == f"{tmp_path} has no Calculator of scale full; the Calculator is left out\n"
+        assert err.splitlines() == [
+            f"{tmp_path} has no {name} of scale full; it is left out" for name in CALCULATOR
+        ]
 
 
 def test_the_calculator_is_run_once_with_each_settings(tmp_path, run, monkeypatch):

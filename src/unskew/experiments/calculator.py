@@ -141,9 +141,11 @@ def earlier_result(
 ) -> dict[str, Any] | None:
     """Return an earlier result with the settings of this scale, if the folder has one."""
     settings = json.loads(json.dumps(asdict(size_of(scale, steps))))
-    for path in sorted(work.glob(f"{name}-*.json")):
+    for path in sorted(work.glob(f"{name}*.json")):
         result = read_json(path, "remove it")
-        if isinstance(result, dict) and settings.items() <= result.get("settings", {}).items():
+        if not isinstance(result, dict) or result.get("experiment") != name:
+            continue
+        if settings.items() <= result.get("settings", {}).items():
             return result
     return None
 

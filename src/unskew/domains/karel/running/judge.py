@@ -14,6 +14,7 @@ import numpy as np
 
 from unskew.core.arrays import Bytes, Flags, Ints
 from unskew.core.errors import UnskewError
+from unskew.core.interval import wilson
 from unskew.domains.karel.language.compiler import FINE, compile_programs
 from unskew.domains.karel.running.interpreter import run
 from unskew.domains.karel.world import BYTES
@@ -94,17 +95,6 @@ def _equal(proposals: Bytes, programs: Bytes) -> Flags:
     rest = proposals[..., width:].any(axis=2) | programs[:, None, width:].any(axis=2)
     equal: Flags = alike & ~rest
     return equal
-
-
-def wilson(share: float, n: float) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share of n; all of [0, 1] if n is 0."""
-    if n == 0:
-        return 0.0, 1.0
-    z = 1.959964
-    spread = z * z / n
-    middle = (share + spread / 2) / (1 + spread)
-    half = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
-from unskew.domains.karel.running.judge import Share, wilson
+from unskew.core.interval import wilson
+from unskew.domains.karel.running.judge import Share
 from unskew.experiments.karel.lab.lab import Exam
 from unskew.experiments.karel.lab.test_sets import repeats
 from unskew.experiments.table import NATS, Ours

@@ -1,0 +1,1 @@
+"""Finds the variables in which data is skewed, without being told which to look at."""
