@@ -1,7 +1,7 @@
 """Datasets for tests: what a folder holds, and runs in which something happens on the way."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ def agree_with_part(folder: Path, number: int) -> None:
 def one_by_one(before: Callable[[int], object]) -> Engine:
     """Return an engine that makes parts in this process and calls ``before`` ahead of each."""
 
-    def engine(work: Work) -> Iterator[tuple[int, Arrays]]:
+    def engine(work: Work) -> Generator[tuple[int, Arrays], None, None]:
         make = answering(work.task)
         for index in work.numbers:
             before(index)

@@ -35,17 +35,18 @@ class Auditor:
     def __init__(
         self,
         variables: Sequence[SalientVariable],
-        like: Audit | None = None,
+        bins: Mapping[str, tuple[float, ...]] | None = None,
         *,
         most_named: int = MAX_VALUES,
     ) -> None:
         """Start with nothing measured.
 
-        ``like`` is an audit with the bins to use. Of a variable with more than ``most_named``
-        values, the first ones are listed, and the others are counted together.
+        ``bins`` has the edges of the bins of variables; no edges mean no bins. Any other variable
+        gets bins if its numbers hardly repeat. Of a variable with more than ``most_named`` values,
+        the first ones are listed, and the others are counted together.
         """
         self._most_named = most_named
-        self._variables, self._like = tuple(variables), like
+        self._variables, self._bins = tuple(variables), dict(bins or {})
         self._begun = False
         self._columns: list[ValueCounts] = []
         self._rows = Distinct()
@@ -73,7 +74,7 @@ class Auditor:
 
     def apart(self) -> Auditor:
         """Return an auditor of the same variables and bins that has measured nothing."""
-        other = Auditor(self._variables, self._like, most_named=self._most_named)
+        other = Auditor(self._variables, self._bins, most_named=self._most_named)
         other._begun = self._begun
         other._columns = [column.apart() for column in self._columns]
         return other
@@ -111,11 +112,11 @@ class Auditor:
             self._columns.append(column)
 
     def _edges(self, variable: SalientVariable, values: Values) -> tuple[float, ...]:
-        """Return the edges of bins for a variable: those of the other audit, or new ones."""
+        """Return the edges of bins for a variable: those that are given, or new ones."""
         if variable.support is not None or variable.parts:
             return ()
-        other = self._like.variables.get(variable.name) if self._like is not None else None
-        return choose_edges(values) if other is None else other.edges
+        given = self._bins.get(variable.name)
+        return choose_edges(values) if given is None else given
 
     def _measure(self, variable: SalientVariable, batch: Batch) -> Values:
         try:

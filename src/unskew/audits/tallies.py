@@ -40,7 +40,8 @@ class Tallies:
 
     def data(self) -> tuple[dict[str, Any], Arrays]:
         """Return the tallies as plain data and arrays; ``read`` reads them."""
-        variables, arrays = [], [self.rows]
+        variables: list[dict[str, Any]] = []
+        arrays: list[NDArray[Any]] = [self.rows]
         for tally in self.variables:
             arrays += [tally.counts, tally.others, tally.times]
             values = values_data(tally.name, tally.values)

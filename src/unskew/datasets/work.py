@@ -6,7 +6,7 @@ The answer for a piece depends only on the task and the number, so an engine onl
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -35,7 +35,7 @@ class Work:
 
 
 # Does all pieces, in any order, and yields the number and the answer of each that is done.
-Engine: TypeAlias = Callable[[Work], Iterator[tuple[int, Arrays]]]
+Engine: TypeAlias = Callable[[Work], Generator[tuple[int, Arrays], None, None]]
 
 
 def in_order(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from typing import Any
 
 from unskew.core.errors import UnskewError, check_count
@@ -15,7 +15,7 @@ def processes(workers: int) -> Engine:
     """Share work out to this many worker processes."""
     check_count("workers", workers, "use at least one")
 
-    def run(work: Work) -> Iterator[tuple[int, Arrays]]:
+    def run(work: Work) -> Generator[tuple[int, Arrays], None, None]:
         numbers = {f"{work.noun} {number}": number for number in work.numbers}
         crew = Crew(work.module, _plain(work.task), min(workers, len(numbers)), clean=work.clean)
         try:

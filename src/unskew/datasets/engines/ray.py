@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import chdir, nullcontext
 from importlib import import_module
 from itertools import islice
@@ -31,7 +31,7 @@ def ray_cluster(address: str | None = None) -> Engine:
     else:
         _import_ray()
 
-    def run(work: Work) -> Iterator[tuple[int, Arrays]]:
+    def run(work: Work) -> Generator[tuple[int, Arrays], None, None]:
         ray = _ray(address)
         try:
             yield from _on_ray(ray, work)
@@ -54,7 +54,7 @@ _REFUSED = ("InvalidAuthToken", "AuthenticationError")  # in what Ray says when 
 LOST_NODES = 20  # times that a piece is begun again because its node died
 
 
-def _on_ray(ray: Any, work: Work) -> Iterator[tuple[int, Arrays]]:
+def _on_ray(ray: Any, work: Work) -> Generator[tuple[int, Arrays], None, None]:
     """Hand pieces to Ray, a number of them at a time; yield the answer of each finished piece.
 
     When this ends early, the tasks are killed. What a killed task left half-written is removed by
