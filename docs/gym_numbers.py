@@ -1,4 +1,4 @@
-"""The numbers of docs/reasoning-gym.md, made from results/reasoning_gym.json; for docs.numbers."""
+"""The numbers of docs/reasoning-gym.md, made from results/; for docs.numbers."""
 
 from typing import Any
 
@@ -13,6 +13,7 @@ def blocks() -> dict[str, str]:
         "gym-gcd": _gcd(result),
         "gym-summary": _summary(result),
         "gym-lcm": _lcm(result),
+        **_blind(read("blind")),
     }
 
 
@@ -82,3 +83,45 @@ def _lcm(result: dict[str, Any]) -> str:
         "draws per kept example": [f"{side.get('cost', 1):.1f}" for side in sides],
     }
     return table(("", "as it is", "repaired"), ((name, *numbers) for name, numbers in rows.items()))
+
+
+HIGH = 0.3  # a blind score that the table names
+REPEATS = 0.1  # a share of repeated questions that the page names
+
+
+def _blind(result: dict[str, Any]) -> dict[str, str]:
+    """Return what a policy scores that never reads the question, and which questions repeat."""
+    tasks = [task for task in result["tasks"] if "blind" in task]
+    high = sorted((t for t in tasks if t["blind"] >= HIGH), key=lambda task: -task["blind"])
+    rows = [
+        (
+            f"`{task['task']}`",
+            f"`{_short(task['answer'])}`",
+            percent(task["share"]),
+            f"{task['blind']:.2f}",
+            f"{task['answers']:,}",
+        )
+        for task in high
+    ]
+    heads = ("task", "the one answer", "right in", "its score", "different answers")
+    repeated = {
+        task["task"]: 1 - task["distinct_questions"] / task["items"]
+        for task in result["tasks"]
+        if task.get("distinct_questions") and task["items"] == result["settings"]["n"]
+    }
+    named = sorted((t for t in repeated if repeated[t] > REPEATS), key=lambda t: -repeated[t])
+    texts = [f"`{task}` {percent(repeated[task])}" for task in named]
+    return {
+        "gym-blind": table(heads, rows),
+        "gym-blind-facts": (
+            f"{len(high)} of {len(tasks)} tasks give at least {HIGH:.2f} to one answer. Of "
+            f"{result['settings']['n']:,} items, more than one question in ten repeats in "
+            f"{len(named)} tasks: {', '.join(texts)}."
+        ),
+    }
+
+
+def _short(answer: str) -> str:
+    """Return an answer in one line."""
+    line = answer.splitlines()[0] if answer else answer
+    return line if line == answer and len(line) <= 20 else f"{line[:17]}…"
