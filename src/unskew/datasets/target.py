@@ -222,6 +222,8 @@ def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int, trust: 
     short = isinstance(path, Path) and len(path.parts) <= 2
     if not exists and short and not (kind_of(path) or path.suffix == TEXT):
         step = "check the path; unskew list names the sources"
+        if "/" in name:
+            step += f"; of the Hugging Face hub, give datasets.load_dataset({name!r})"
         raise unknown("source, recipe or file", name, built_in_names(), step)
     return _open_path(path, trust)
 

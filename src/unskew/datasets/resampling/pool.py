@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -11,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.balance.codebook import Codebook
-from unskew.balance.histogram import Histogram
+from unskew.balance.histogram import Histogram, nothing_to_balance
 from unskew.core.batch import Batch
-from unskew.core.errors import RowError, UnskewError
+from unskew.core.errors import HealthWarning, RowError, UnskewError
 from unskew.core.recipe import Trust
 from unskew.core.values.value_data import value_of
 from unskew.core.variables.combine import joint
@@ -73,7 +74,7 @@ def read_pool(
         for batch in chain([first], batches):
             codes.append(coder.add(batch))
             advance(len(batch))
-        return _without_gaps(opened.label, coder.histogram, np.concatenate(codes))
+        return _pool(opened.label, coder.histogram, np.concatenate(codes))
     histogram = Histogram(Codebook(variable))
     for data, (theirs,) in shared(opened, engine, CODING, {"by": by}):
         values = list(map(value_of, data["values"]))
@@ -81,7 +82,7 @@ def read_pool(
         histogram.add_codes(ours)
         codes.append(ours.astype(np.int32))
         advance(data["n"])
-    return _without_gaps(opened.label, histogram, np.concatenate(codes))
+    return _pool(opened.label, histogram, np.concatenate(codes))
 
 
 class Coder:
@@ -122,9 +123,14 @@ def _names(by: object) -> list[str]:
     return list(names) if all(isinstance(x, str) and ":" not in x for x in names) else []
 
 
-def _without_gaps(label: str, histogram: Histogram, codes: NDArray[np.int32]) -> Pool:
-    """Return a pool of the values that occur: a declared value that never occurs has no rows."""
+def _pool(label: str, histogram: Histogram, codes: NDArray[np.int32]) -> Pool:
+    """Return a pool of the values that occur; warn if there is nothing to choose from.
+
+    A declared value that never occurs has no rows.
+    """
     counts, values = histogram.counts, histogram.codebook.values
+    for message in nothing_to_balance(histogram.codebook.variable.name, counts):
+        warnings.warn(message, HealthWarning, stacklevel=4)
     occurring = np.flatnonzero(counts)
     renumbered = np.zeros(len(values), dtype=np.int32)
     renumbered[occurring] = np.arange(len(occurring))
