@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from unskew.datasets.work import Engine
 
 EngineName = Annotated[
-    str, option("local, or ray to share the files out to a Ray cluster.", "--engine")
+    str, option("local, or ray to share the files out on a Ray cluster.", "--engine")
 ]
 Workers = Annotated[
     int | None,
-    option("Number of processes that share the files of TARGET out.", "--workers", default="1"),
+    option("Number of processes; each reads some of the files.", "--workers", default="1"),
 ]
 Address = Annotated[
     str | None, option("Address of the Ray cluster.", "--address", default="this machine")
