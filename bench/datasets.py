@@ -12,7 +12,7 @@ from typing import Any
 from unskew import Recipe, generate
 from unskew.core.batch import Batch
 from unskew.datasets.engines import processes
-from unskew.datasets.part import make_part, measured
+from unskew.datasets.parts.part import make_part, measured
 from unskew.datasets.run import shard
 
 RECIPES = {

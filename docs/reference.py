@@ -78,10 +78,10 @@ def commands() -> dict[str, Any]:
     return by_name
 
 
-def rewritten(page: str) -> str:
+def rewritten(page: str, root: Path = ROOT) -> str:
     """Return the text of a page with new blocks. Blocks that it lacks are added at the end."""
     texts = blocks(page)
-    text = (ROOT / page).read_text(encoding="utf-8")
+    text = (root / page).read_text(encoding="utf-8")
     pattern = r"(<!-- reference: ([\w. -]+) -->)\n.*?(<!-- end -->)"
     there = [match[2] for match in re.finditer(pattern, text, flags=re.DOTALL)]
     text = re.sub(pattern, lambda m: f"{m[1]}\n{texts[m[2]]}\n{m[3]}", text, flags=re.DOTALL)
@@ -96,10 +96,12 @@ def _modules(room: str) -> str:
     folder = Path(unskew.__file__).parent / room
     rows = []
     for path in sorted(folder.rglob("*.py")):
-        if path.name != "__init__.py":
-            doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-            sentence = re.split(r"\.\s", " ".join(doc.split()), maxsplit=1)[0].rstrip(".")
-            name = path.relative_to(folder).with_suffix("").as_posix()
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        module = path.parent if path.name == "__init__.py" else path.with_suffix("")
+        if module != path.parent or any(isinstance(node, ast.FunctionDef) for node in tree.body):
+            doc = " ".join((ast.get_docstring(tree) or "").split())
+            sentence = re.split(r"\.\s", doc, maxsplit=1)[0].rstrip(".")
+            name = module.relative_to(folder).as_posix()
             rows.append(f"| `{name}` | {_markdown(sentence)} |")
     return "\n".join(["| module | |", "|---|---|", *rows])
 

@@ -19,7 +19,7 @@ from unskew import audit, resample
 from unskew.core.domain import example_data, example_text
 from unskew.core.errors import UnskewError
 from unskew.datasets.convert import convert
-from unskew.datasets.splits import key_hashes
+from unskew.datasets.parts.splits import key_hashes
 from unskew.datasets.target import column_names, open_target
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.formats.records import numbered_record

@@ -26,6 +26,7 @@ from unskew.audits.auditor import Auditor
 from unskew.audits.binning import readable_edges, usual_range
 from unskew.audits.records import VariableAudit
 from unskew.core.variables.combine import as_variable
+from unskew.io.tables import table_batches
 
 fixed = settings(derandomize=True)
 
@@ -283,6 +284,15 @@ class TestDuplicates:
         kept = batch.filter(np.array([False, True, False, False]))
         taken = [row["x"] for part in (rows, kept) for row in part.examples()]
         assert taken == (["b", "a", "b"] if kind == pa.string_view() else [b"b", b"a", b"b"])
+
+    def test_views_inside_of_maps_are_taken_like_any_text(self) -> None:
+        """Arrow cannot take rows of views, wherever they are."""
+        maps = pa.MapArray.from_arrays(
+            [0, 1, 2], ["k", "k"], pa.array(["a", "b"], pa.string_view())
+        )
+        (batch,) = table_batches([pa.table({"x": maps})], "a table")
+        taken = batch.take(np.array([1, 0, 1]))
+        assert [dict(row["x"]) for row in taken.examples()] == [{"k": "b"}, {"k": "a"}, {"k": "b"}]
 
     def test_rows_are_the_same_in_any_slice_of_a_table(self) -> None:
         table = pa.table({"x": ["ab", "c", "ab", "c"], "y": [1, 2, 1, 2]})

@@ -392,20 +392,18 @@ def test_ctrl_c_leaves_nothing_half_written_and_the_run_goes_on(tmp_path: Path, 
         assert part.read_bytes() == (data / part.name).read_bytes()
 
 
-def test_plain_progress_is_a_line_now_and_then(capsys, monkeypatch):
+def test_plain_progress_is_a_line_now_and_then(capsys):
     now = iter([0.0, 1.0, 2.5, 3.0, 13.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
-    with progress.progress("counting", 100) as advance:
+    with progress.progress("counting", 100, lambda: next(now)) as advance:
         for _ in range(4):
             advance(10, "fine")
     lines = capsys.readouterr().err.splitlines()
     assert lines == ["counting: 20 of 100, 12 s left fine", "counting: 40 of 100, 24 s left fine"]
 
 
-def test_what_an_earlier_run_did_is_not_counted_as_speed(capsys, monkeypatch):
+def test_what_an_earlier_run_did_is_not_counted_as_speed(capsys):
     now = iter([0.0, 0.1, 3.1])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
-    with progress.progress("going on", 100) as advance:
+    with progress.progress("going on", 100, lambda: next(now)) as advance:
         advance(90)
         advance(1)
     assert capsys.readouterr().err == "going on: 91 of 100, 27 s left\n"

@@ -115,14 +115,13 @@ def test_every_command_option_and_public_name_is_there():
         assert f"<!-- reference: unskew.{name} -->\n```python\n{name}" in api
 
 
-def test_a_page_that_lacks_a_block_gets_it_and_is_then_the_same(tmp_path, monkeypatch):
+def test_a_page_that_lacks_a_block_gets_it_and_is_then_the_same(tmp_path):
     (tmp_path / "docs").mkdir()
     whole = text_of(reference.API)
     block = re.search(r"### unskew.clip\n\n<!-- reference.*?<!-- end -->\n", whole, re.DOTALL)[0]
     for text in (whole.replace(block, ""), whole.replace("clip(variable", "clip(other")):
         (tmp_path / reference.API).write_text(text, encoding="utf-8")
-        monkeypatch.setattr(reference, "ROOT", tmp_path)
-        mended = reference.rewritten(reference.API)
+        mended = reference.rewritten(reference.API, tmp_path)
         assert mended != text
         assert block.partition("\n")[2].strip() in mended
 

@@ -11,25 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.datasets import finished_contents
 from tests.waiting import HANG, is_alive, until
 from unskew import Recipe, UnskewError, generate
 from unskew.core.processes.crew import send
 from unskew.core.processes.worker import STOPPED
 from unskew.datasets.engines import processes
-from unskew.datasets.part import NOTES, finished_part
+from unskew.datasets.parts.part import NOTES, finished_part
 from unskew.datasets.run import part_work
 
 SMALL = Recipe("calculator/dcfg", 3_000, homogenize=("length",), seed=5, shard_size=100)
 KAREL = Recipe("karel/msr", 600, shard_size=100)
-
-
-def contents(folder: Path) -> dict[str, str]:
-    """The checksum of every file below a folder, but for what a killed writer left beside."""
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.name.endswith(".part")
-    }
 
 
 def command(recipe: Recipe, folder: Path, workers: int) -> list[str]:
@@ -43,7 +35,7 @@ def command(recipe: Recipe, folder: Path, workers: int) -> list[str]:
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     return {
-        recipe.hash: contents(generate(recipe, folder / recipe.hash).folder)
+        recipe.hash: finished_contents(generate(recipe, folder / recipe.hash).folder)
         for recipe in (SMALL, KAREL)
     }
 
@@ -52,7 +44,7 @@ def whole(tmp_path_factory):
 @pytest.mark.parametrize("workers", [1, 2, 5, pytest.param(16, marks=pytest.mark.long)])
 def test_any_number_of_workers_makes_the_same_files(whole, recipe, workers, tmp_path):
     made = generate(recipe, tmp_path / "made", engine=processes(workers))
-    assert contents(made.folder) == whole[recipe.hash]
+    assert finished_contents(made.folder) == whole[recipe.hash]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +95,7 @@ def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(whole, tmp_pat
             found = [finished_part(folder, SMALL, i) for i in range(SMALL.shards)]
             in_the_midst += 0 < sum(part is not None for part in found) < SMALL.shards
         assert process.returncode == 0
-        assert contents(folder) == whole[SMALL.hash]
+        assert finished_contents(folder) == whole[SMALL.hash]
 
 
 def test_finished_parts_are_kept_after_a_kill(tmp_path):
@@ -124,7 +116,7 @@ def test_two_generators_on_one_folder(whole, tmp_path):
     folder = tmp_path / "both"
     both = [subprocess.Popen(command(SMALL, folder, 2)) for _ in range(2)]
     assert [process.wait(HANG) for process in both] == [0, 0]
-    assert contents(folder) == whole[SMALL.hash]
+    assert finished_contents(folder) == whole[SMALL.hash]
 
 
 # The process that starts workers tries a sampler, too; what ends or waits is for workers alone.

@@ -14,10 +14,10 @@ from unskew import Recipe, UnskewError, generate
 from unskew.datasets import run as running
 from unskew.datasets.engines import processes
 from unskew.datasets.inputs import RECORD, content_of
-from unskew.datasets.part import NOTES
+from unskew.datasets.parts.part import NOTES
+from unskew.datasets.parts.shard import DERIVED_AT_ONCE
+from unskew.datasets.parts.splits import keys_in
 from unskew.datasets.run import shard
-from unskew.datasets.shard import DERIVED_AT_ONCE
-from unskew.datasets.splits import keys_in
 from unskew.datasets.target import open_input, open_target
 from unskew.domains.karel.recipes import problem_table
 
@@ -159,7 +159,7 @@ def test_a_part_of_a_dataset_that_is_not_what_it_was(inputs, kind):
     shutil.move("base", "spoilt")
     part = "data/train-00001-of-00003.parquet"
     shutil.copy(Path("other", part), Path("spoilt", part))
-    with pytest.raises(UnskewError, match=r"00001-of-00003\.parquet is not what its checksum says"):
+    with pytest.raises(UnskewError, match=r"00001-of-00003\.parquet does not match its checksum"):
         generate(recipe_with(kind, "spoilt"), "made")
     assert not list(Path("made").rglob("*00001*"))
 

@@ -11,7 +11,6 @@ import pytest
 
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
-from unskew.datasets import stream as streaming
 from unskew.datasets.stream import BLOCK, Stream, pilot_of
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, program_rows, world_rows
 from unskew.models.karel.data.feed import Feed, Feeds, Mixture, Place
@@ -154,9 +153,8 @@ def test_what_a_variable_prints_does_not_come_between(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    monkeypatch.setattr(streaming, "PILOT", 2_000)
     loud = Recipe("karel/actions", 1, {"max_length": 3}, homogenize=("loud:size",), seed=5)
-    with closing(Feed(loud, 1)) as feed:
+    with closing(Feed(loud, 1, pilot=2_000)) as feed:
         programs, _ = feed.take(100)
     assert len(programs) == 100
 

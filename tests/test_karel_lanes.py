@@ -8,7 +8,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import typer
@@ -21,13 +20,14 @@ from unskew.core.processes.worker import STOPPED
 from unskew.experiments.karel.lab import lanes
 from unskew.experiments.karel.lab.lab import Exam, Lab
 from unskew.experiments.karel.lab.lanes import Job, jobs_of, run_lanes
+from unskew.experiments.karel.lab.mps import MPS, MPS_PLACE, shared_gpu
 from unskew.experiments.karel.lab.plan import Experiment
 from unskew.experiments.karel.lab.scales import SCALES
 from unskew.experiments.karel.lab.tables import CellPlan, TablePlan
 from unskew.experiments.karel.lab.trainings import training
 from unskew.experiments.say import Say
 from unskew.models.checkpoint import load_checkpoint
-from unskew.models.runs import CHECKPOINT
+from unskew.models.runs import CHECKPOINT, ends_as_ctrl_c
 
 SMOKE = SCALES["smoke"]
 MODELS = ("baseline, passes", "msr stream")
@@ -173,7 +173,7 @@ def steps_saved(work):
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_what_ends_processes_is_taken_for_ctrl_c_while_lanes_run(kind):
     before = signal.getsignal(kind)
-    with pytest.raises(KeyboardInterrupt), lanes._ends_as_ctrl_c():
+    with pytest.raises(KeyboardInterrupt), ends_as_ctrl_c():
         signal.raise_signal(kind)
     assert signal.getsignal(kind) == before
 
@@ -373,12 +373,10 @@ exit {code}
 def control(tmp_path, monkeypatch):
     """Return what makes a daemon's control, which notes how it was called."""
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.delenv(lanes.MPS_PLACE, raising=False)
-    monkeypatch.setattr(lanes, "MPS_DEFAULT", tmp_path / "none")
-    monkeypatch.setattr(lanes, "ALONE", SimpleNamespace(device=SimpleNamespace(type="cuda")))
+    monkeypatch.delenv(MPS_PLACE, raising=False)
 
     def make(code=0):
-        path = tmp_path / lanes.MPS
+        path = tmp_path / MPS
         path.write_text(CONTROL.format(code=code))
         path.chmod(0o755)
         return tmp_path / "log"
@@ -386,28 +384,27 @@ def control(tmp_path, monkeypatch):
     return make
 
 
-def test_the_gpu_is_shared_while_they_run(control):
+def test_the_gpu_is_shared_while_they_run(control, tmp_path):
     log = control()
-    with lanes._shared_gpu() as environment:
-        place = environment[lanes.MPS_PLACE]
+    with shared_gpu("cuda", tmp_path / "none") as environment:
+        place = environment[MPS_PLACE]
         assert log.read_text().split()[1:] == ["-d", place]
         assert Path(place).is_dir()
     assert log.read_text().splitlines()[1].split()[1:] == [place, "quit"]
     assert not Path(place).exists()
 
 
-def test_without_a_daemon_they_take_turns(control, monkeypatch, tmp_path):
+def test_without_a_daemon_they_take_turns(control, tmp_path):
     control(code=1)
-    with lanes._shared_gpu() as environment:
+    with shared_gpu("cuda", tmp_path / "none") as environment:
         assert environment == {}
     log = control()
     log.write_text("")
     (tmp_path / "none").touch()  # one that runs already
-    with lanes._shared_gpu() as environment:
+    with shared_gpu("cuda", tmp_path / "none") as environment:
         assert environment == {}
-    monkeypatch.setattr(lanes, "ALONE", SimpleNamespace(device=SimpleNamespace(type="cpu")))
     (tmp_path / "none").unlink()
-    with lanes._shared_gpu() as environment:
+    with shared_gpu("cpu", tmp_path / "none") as environment:
         assert environment == {}
     assert log.read_text() == ""
 

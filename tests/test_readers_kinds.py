@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import unskew
+from tests.packed_files import zst
 from unskew.datasets.target import open_target
 from unskew.domains import FILE_COLUMNS, domain_names, domains_with_columns, load_domain
 
@@ -174,13 +175,6 @@ def csv(delimiter: str = ",") -> bytes:
     sink = pa.BufferOutputStream()
     options = pa.csv.WriteOptions(delimiter=delimiter)
     pa.csv.write_csv(table(), sink, options)
-    return sink.getvalue().to_pybytes()
-
-
-def zst(data: bytes) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as packed:
-        packed.write(data)
     return sink.getvalue().to_pybytes()
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import unskew
+from tests.packed_files import zst
 from unskew import UnskewError
 from unskew.io.readers import delimited
 
@@ -30,13 +31,6 @@ def refusal(target: Any) -> str:
     line = str(caught.value)
     assert "\n" not in line
     return line
-
-
-def zst(data: bytes) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as packed:
-        packed.write(data)
-    return sink.getvalue().to_pybytes()
 
 
 MANY = "".join(json.dumps({"a": i * 7919 % 10_007, "b": f"x{i}"}) + "\n" for i in range(9000))
@@ -345,7 +339,7 @@ def test_an_object(kind: str) -> None:
 def test_a_file_of_a_pattern_is_not_written_over() -> None:
     Path("data").mkdir()
     Path("data/a.jsonl").write_text(ROW)
-    with pytest.raises(UnskewError, match=r"data/a\.jsonl is what is read; name another file"):
+    with pytest.raises(UnskewError, match=r"data/a\.jsonl is also the input; name another file"):
         unskew.resample("data/*.jsonl", by="a", path="data/a.jsonl")
     assert Path("data/a.jsonl").read_text() == ROW
     unskew.resample("data/*.jsonl", by="a", path="data/b.jsonl")

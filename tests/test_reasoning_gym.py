@@ -507,5 +507,5 @@ def test_every_task_draws_and_all_but_those_named_are_the_same_in_every_process(
         assert done.returncode == 0, done.stderr
         found.append(json.loads(done.stdout))
     differ = {task for task in found[0] if found[0][task][0] != found[1][task][0]}
-    assert differ <= sources._ORDERED_BY_HASH
+    assert differ <= sources.ORDERED_BY_HASH
     assert [task for task, (_, right) in found[0].items() if not right] == []

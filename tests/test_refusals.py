@@ -10,13 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.datasets import contents
 from unskew import Recipe, UnskewError, generate
 
 SMALL = Recipe("calculator/dcfg", 300, shard_size=100)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
 PROGRESS = re.compile(r"\w+ \S+: [\d,]+( of [\d,]+)?(, \d+ s left)?( .*)?$")

@@ -353,9 +353,9 @@ def test_what_is_read_is_not_written_over(tmp_path, monkeypatch, output):
     Path("link.jsonl").symlink_to(rows.resolve())
     before = rows.read_bytes()
     for target in (str(rows), rows, "link.jsonl"):
-        with pytest.raises(UnskewError, match="is what is read; name another file"):
+        with pytest.raises(UnskewError, match="is also the input; name another file"):
             unskew.resample(target, "a", path=output)
-        with pytest.raises(UnskewError, match="is what is read; name another file"):
+        with pytest.raises(UnskewError, match="is also the input; name another file"):
             convert(target, output)
     with pytest.raises(UnskewError, match="would lie in data, which is read"):
         unskew.resample("data", "a", path="data/even.jsonl")

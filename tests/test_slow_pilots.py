@@ -11,7 +11,7 @@ from unskew.core.rng import generator
 from unskew.core.source import plain_source
 from unskew.core.variables.combine import as_variables
 from unskew.datasets.pace import told
-from unskew.datasets.pilots import fitted
+from unskew.datasets.parts.pilots import fitted
 
 
 class Timed:

@@ -9,8 +9,8 @@ import unskew
 from unskew import UnskewError
 from unskew.core.repeatable import FEW
 from unskew.core.rng import generator
-from unskew.core.samplers import CHUNK, SHARE
 from unskew.core.source import plain_source
+from unskew.core.usercode.samplers import CHUNK, SHARE
 
 
 class Counted:

@@ -20,8 +20,8 @@ from unskew.core.rowhash import content_hashes
 from unskew.core.source import Source
 from unskew.core.variables.combine import joint
 from unskew.datasets.engines import processes
-from unskew.datasets.shard import restricted
-from unskew.datasets.splits import OTHER_SPLIT, REPEATED, key_hashes, keys_in
+from unskew.datasets.parts.shard import restricted
+from unskew.datasets.parts.splits import OTHER_SPLIT, REPEATED, key_hashes, keys_in
 from unskew.datasets.target import open_input, open_recipe
 from unskew.datasets.verify import verify
 from unskew.io.dataset import read_parquet
@@ -221,7 +221,7 @@ def rewrite(dataset: Dataset, change, *, honest: bool) -> str:
 def altered(name: str) -> tuple[str, str]:
     """What is said of every part that was rewritten, whatever else is wrong with it."""
     return (
-        f"manifest.json says otherwise of data/{name} than its note",
+        f"manifest.json does not agree with the note of data/{name}",
         f"{name} is not what its recipe makes: it was altered, or made by another version of "
         "its source",
     )
@@ -250,7 +250,7 @@ def first_row_again(table: pa.Table) -> pa.Table:
 @pytest.mark.parametrize(
     ("change", "honest", "message"),
     [
-        (lambda table: table.slice(1), False, "is not what its checksum says"),
+        (lambda table: table.slice(1), False, "does not match its checksum"),
         (wrong_outputs, True, "1 row is wrong; it is row 4"),
         (no_program, True, "row 6: 'jump' is no token"),
         (another_column, True, "columns"),

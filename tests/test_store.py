@@ -18,7 +18,7 @@ from tests.datasets import finished_contents, one_by_one
 from tests.waiting import HANG, until
 from unskew import Dataset, Recipe, UnskewError, audit, generate
 from unskew.datasets.engines import processes
-from unskew.datasets.part import finished_part
+from unskew.datasets.parts.part import finished_part
 from unskew.datasets.verify import verify
 from unskew.io import object_store as addresses
 from unskew.io.files import write_bytes
@@ -281,7 +281,7 @@ def test_verify_finds_what_was_planted(s3, prefix, run):
     put(s3, f"{prefix}/data/train-00009-of-00003.parquet", b"PAR1")
     code, out, _ = run("verify", prefix)
     assert code == 1
-    assert "fault: data/train-00002-of-00003.parquet is not what its checksum says" in out
+    assert "fault: data/train-00002-of-00003.parquet does not match its checksum" in out
     assert "fault: data/train-00009-of-00003.parquet is not in manifest.json" in out
     delete(s3, f"{prefix}/data/train-00002-of-00003.parquet")
     assert any("00002-of-00003.parquet is missing" in f for f in verify(prefix).faults)

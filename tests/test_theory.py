@@ -102,7 +102,7 @@ def test_the_settled_distribution_is_that_of_the_twin(p: list[float], epsilon: f
 
 @fixed
 @given(distributions(), st.floats(0.001, 1.0), st.floats(1.1, 10.0))
-def test_a_smaller_epsilon_is_dearer_and_no_less_uniform(
+def test_a_smaller_epsilon_costs_more_and_is_no_less_uniform(
     p: list[float], epsilon: float, factor: float
 ) -> None:
     larger = epsilon * factor

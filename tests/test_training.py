@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from unskew.core.errors import UnskewError
-from unskew.models import training
 from unskew.models.training import SAVE_SECONDS, Every, Position, Trainer, train_steps
 
 
@@ -99,10 +98,9 @@ def test_a_second_ctrl_c_stops_at_once():
     assert [at.step for at in model.saved] == [3]
 
 
-def test_minutes_count_only_steps(monkeypatch):
+def test_minutes_count_only_steps():
     """By a clock on which a step takes a quarter of a second, and a report or saving 100 each."""
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(training, "time", SimpleNamespace(perf_counter=lambda: clock.now))
 
     def takes(seconds, job=lambda _: None):
         def timed(argument):
@@ -117,6 +115,7 @@ def test_minutes_count_only_steps(monkeypatch):
         report_every=Every(seconds=0.6),
         save_every=Every(seconds=60),
         share_done=lambda _, seconds: min(1.0, seconds / 1.8),  # seven steps are not enough
+        clock=lambda: clock.now,
         take_step=takes(0.25),
         report=takes(100, model.reports.append),
         save=takes(100, model.saved.append),

@@ -1,6 +1,5 @@
 """Faults that are planted in a dataset, one at a time, and found by ``verify``."""
 
-import json
 import re
 import shutil
 import sys
@@ -14,8 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.datasets import edit_json
 from unskew import Dataset, Recipe, UnskewError, generate
-from unskew.datasets.part import NOTES, part_name
+from unskew.datasets.parts.part import NOTES, part_name
 from unskew.datasets.verify import RECHECKED, verify
 from unskew.io.location import sha256
 
@@ -34,13 +34,6 @@ def folder(made, tmp_path) -> Path:
     return Path(shutil.copytree(made, tmp_path / "spoilt"))
 
 
-def edit(path: Path, change: Callable[[dict], object]) -> None:
-    """Change a JSON file."""
-    data = json.loads(path.read_text())
-    change(data)
-    path.write_text(json.dumps(data))
-
-
 def agree(folder: Path) -> None:
     """Let manifest and notes say of every part what its file is, as a careful hand would."""
     shutil.rmtree(folder / NOTES)
@@ -52,7 +45,7 @@ def agree(folder: Path) -> None:
         manifest["rows"] = sum(part["rows"] for part in manifest["parts"])
         manifest["tally"]["kept"] = manifest["rows"]
 
-    edit(folder / "manifest.json", corrected)
+    edit_json(folder / "manifest.json", corrected)
 
 
 def rewrite(folder: Path, number: int, change: Callable[[pa.Table], pa.Table]) -> None:
@@ -72,7 +65,7 @@ def cut_rows(folder: Path) -> str:
 
 def cut_a_whole_part(folder: Path) -> str:
     (folder / NAMES[1]).unlink()
-    edit(folder / "manifest.json", lambda manifest: manifest["parts"].pop(1))
+    edit_json(folder / "manifest.json", lambda manifest: manifest["parts"].pop(1))
     return f"{NAMES[1]} is missing"
 
 
@@ -84,7 +77,7 @@ def swap_parts(folder: Path) -> str:
 
 
 def swap_entries(folder: Path) -> str:
-    edit(folder / "manifest.json", lambda manifest: manifest["parts"].reverse())
+    edit_json(folder / "manifest.json", lambda manifest: manifest["parts"].reverse())
     return "manifest.json has the parts in another order than the recipe"
 
 
@@ -132,7 +125,7 @@ def no_such_column(folder: Path) -> str:
 
 def nothing_but_text(folder: Path) -> str:
     (folder / NAMES[1]).write_bytes(b"PAR1 and no more")
-    edit(
+    edit_json(
         folder / "manifest.json",
         lambda manifest: manifest["parts"][1].update(sha256=sha256(folder / NAMES[1])),
     )
@@ -172,11 +165,11 @@ def test_parts_that_are_not_the_recipes_are_found(spoil, folder, run):
 def test_a_changed_part_is_told_by_its_note_alone(folder):
     """Checksum and manifest agree; the note still tells."""
     rewrite(folder, 0, lambda table: table.take([1, 0, *range(2, 100)]))
-    edit(
+    edit_json(
         folder / "manifest.json",
         lambda manifest: manifest["parts"][0].update(sha256=sha256(folder / NAMES[0])),
     )
-    assert verify(folder).faults == [f"manifest.json says otherwise of {NAMES[0]} than its note"]
+    assert verify(folder).faults == [f"manifest.json does not agree with the note of {NAMES[0]}"]
 
 
 # A manifest that says something else, or nothing that can be understood.
@@ -216,7 +209,7 @@ UNREADABLE = {
 @pytest.mark.parametrize("name", [*MANIFESTS, *UNREADABLE])
 def test_a_manifest_that_is_wrong_is_a_fault(name, folder, run):
     change, expected = {**MANIFESTS, **UNREADABLE}[name]
-    edit(folder / "manifest.json", change)
+    edit_json(folder / "manifest.json", change)
     faults = verify(folder).faults
     assert any(expected in fault for fault in faults), faults
     if name in MANIFESTS:
@@ -232,15 +225,15 @@ def test_a_manifest_that_is_none_is_a_fault(text, folder):
 
 
 def test_a_fault_is_one_line_whatever_a_file_is_called(folder):
-    edit(folder / "manifest.json", lambda manifest: manifest["parts"][0].update(file="a\nb"))
+    edit_json(folder / "manifest.json", lambda manifest: manifest["parts"][0].update(file="a\nb"))
     assert r"a\nb is in manifest.json, but no part of the recipe" in verify(folder).faults
 
 
 @pytest.mark.parametrize("field", ["distinct", ""])
 def test_a_recipe_that_asks_for_endless_rows_is_compared_but_not_run(field, folder):
     """Its part is there and is small; making it again would take more memory than there is."""
-    edit(folder / "recipe.json", lambda recipe: recipe.update(n=10**12, shard_size=10**11))
-    edit(folder / "recipe.json", lambda recipe: recipe.update({field: True} if field else {}))
+    edit_json(folder / "recipe.json", lambda recipe: recipe.update(n=10**12, shard_size=10**11))
+    edit_json(folder / "recipe.json", lambda recipe: recipe.update({field: True} if field else {}))
     recipe = Recipe.read(folder / "recipe.json")
     (folder / NAMES[0]).rename(folder / part_name(recipe, 0))
     found = verify(folder)
@@ -250,7 +243,7 @@ def test_a_recipe_that_asks_for_endless_rows_is_compared_but_not_run(field, fold
 
 @pytest.mark.parametrize("rows", [1.5, True, None, -1, "1", 10**30])
 def test_a_manifest_with_impossible_rows_is_not_opened(rows, folder):
-    edit(folder / "manifest.json", lambda manifest: manifest["parts"][0].update(rows=rows))
+    edit_json(folder / "manifest.json", lambda manifest: manifest["parts"][0].update(rows=rows))
     with pytest.raises(UnskewError, match=r"manifest.json cannot be read"):
         Dataset.open(folder)
 
@@ -282,8 +275,8 @@ def test_a_card_that_is_gone_is_a_fault(folder):
 
 def test_an_altered_note_is_a_fault(folder):
     name = f"{NOTES}/train-00001-of-00003.json"
-    edit(folder / name, lambda note: note.update(rows=7))
-    assert verify(folder).faults == [f"{name} is not what its digest says"]
+    edit_json(folder / name, lambda note: note.update(rows=7))
+    assert verify(folder).faults == [f"{name} does not match its digest"]
 
 
 # What is looked at again.

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unskew.audits.records import Report, Side, VariableAudit, in_order, kl_removed
+from unskew.audits.records import Report, VariableAudit, in_order, kl_removed
 from unskew.core.errors import UnskewError
 
 if TYPE_CHECKING:
@@ -233,12 +233,9 @@ class Comparison:
 
 
 def _text(result: Audit | Comparison) -> str:
-    from rich.console import Console
+    from unskew.audits.report.terminal import as_text
 
-    console = Console(highlight=False)
-    with console.capture() as captured:
-        console.print(result)
-    return captured.get().rstrip("\n")
+    return as_text(result)
 
 
 def _picture(result: Audit | Comparison, path: str | Path) -> Path:
@@ -284,24 +281,11 @@ def _table(result: Audit | Comparison) -> RenderableType:
 def _report(result: Audit | Comparison) -> Report:
     """Return what a report shows of a result."""
     if isinstance(result, Audit):
-        return Report({"": _side(result)}, {name: (v,) for name, v in result.variables.items()})
+        return Report({"": result}, {name: (v,) for name, v in result.variables.items()})
     before, after = result.before, result.after
     return Report(
-        {"before": _side(before), "after": _side(after)},
+        {"before": before, "after": after},
         result.variables,
         sorted(set(before.variables) ^ set(after.variables)),
         result.other_bins,
-    )
-
-
-def _side(audit: Audit) -> Side:
-    return Side(
-        audit.label,
-        audit.n,
-        audit.duplicates,
-        audit.dropped,
-        audit.left_out,
-        audit.samples,
-        audit.domain,
-        audit.recipe,
     )

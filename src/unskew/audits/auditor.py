@@ -25,7 +25,7 @@ MANY_ROWS = 1 << 20  # from here on, rows are hashed by compiled code
 
 
 class Auditor:
-    """Measures batches one after another. Memory holds the counts, and no more for more examples.
+    """Measures batches one after another. Memory holds the counts, and not the examples.
 
     The first batch decides which variables are counted in bins. To measure several files apart,
     measure the first batch, give each file an auditor of its own (``apart``), and merge what they
@@ -122,7 +122,7 @@ class Auditor:
         try:
             return variable.measure(batch)
         except RowError as error:  # it counts rows from the start of the batch
-            raise RowError(self.n + error.row, error.said) from error
+            raise RowError(self.n + error.row, error.problem) from error
 
     def result(
         self,

@@ -17,7 +17,7 @@ from unskew.core.variables.combine import interval_labels
 from unskew.core.variables.values import EXACT
 from unskew.core.variables.variable import Values
 
-BINS = 20  # about as many as this
+BINS = 20  # the number of bins is near this
 FIRST_ROWS = 4096  # that decide
 FENCE = 3.0  # interquartile ranges from the quartiles; numbers farther away are outliers
 MOST_OUTLIERS = 0.05  # share of the numbers at each end that may be outliers

@@ -44,7 +44,7 @@ _PARTS = ("year", "month", "weekday", "hour")
 
 
 def suggested(batch: Batch) -> tuple[list[SalientVariable], dict[str, str]]:
-    """Return the variables that an audit measures unasked, and why others are left out.
+    """Return the variables that an audit measures if nobody names any, and why others are not.
 
     Only the first rows of the batch are looked at.
     """

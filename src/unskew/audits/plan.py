@@ -96,12 +96,9 @@ class Plan:
 
     def __str__(self) -> str:
         """Return the table as text."""
-        from rich.console import Console
+        from unskew.audits.report.terminal import as_text
 
-        console = Console(highlight=False)
-        with console.capture() as captured:
-            console.print(self)
-        return captured.get().rstrip("\n")
+        return as_text(self)
 
     def __rich__(self) -> RenderableType:
         """Return the table for a terminal."""

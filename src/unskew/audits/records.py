@@ -16,8 +16,7 @@ from unskew.audits.holes import holes
 from unskew.core.tally import plain
 
 if TYPE_CHECKING:
-    from unskew.core.domain import Domain
-    from unskew.core.recipe import Recipe
+    from unskew.audits.audit import Audit
 
 MOST_FREQUENT = 3  # values that an audit names
 ROUNDING = 1e-12  # floating point leaves up to this much of a divergence that is zero
@@ -153,24 +152,10 @@ class VariableAudit:
 
 
 @dataclass(frozen=True)
-class Side:
-    """What a report says of one audit besides its histograms."""
-
-    label: str
-    n: int
-    duplicates: int
-    dropped: Mapping[str, int]
-    left_out: Mapping[str, str]
-    samples: Sequence[Any]
-    domain: Domain | None
-    recipe: Recipe | None
-
-
-@dataclass(frozen=True)
 class Report:
     """What every report reads: one audit, or two that are compared."""
 
-    sides: Mapping[str, Side]  # by "before" and "after"; a single side has the name ""
+    sides: Mapping[str, Audit]  # by "before" and "after"; a single side has the name ""
     variables: Mapping[str, tuple[VariableAudit, ...]]  # one for each side, over the same X
     on_one_side: Sequence[str] = ()  # variables that only one side has
     other_bins: Sequence[str] = ()  # variables that both sides have, but in different bins

@@ -1,6 +1,6 @@
 """An audit as a text of JSON that keeps all that was measured, and reading such a text again.
 
-The text may come from a stranger. Whatever is wrong in it is one error, and nothing in it is run.
+The text may come from a stranger. Any fault in it becomes one error, and nothing in it is run.
 """
 
 from __future__ import annotations

@@ -30,8 +30,9 @@ class Codebook:
     def __init__(self, variable: SalientVariable, *, most_named: int | None = None) -> None:
         """Start with the declared support, or with no values.
 
-        A variable with more than 100,000 values is refused. With ``most_named``, every value after
-        the first so many has the code ``UNNAMED`` instead, unless the support is declared.
+        A variable with more than 100,000 values is refused. With ``most_named``, only that many
+        values get codes of their own, and later ones get the code ``UNNAMED``, unless the support
+        is declared.
         """
         self.variable, self._most_named = variable, most_named
         self.declared = variable.support is not None

@@ -136,7 +136,7 @@ class KeptBatches:
         return self._required().health()
 
     def earlier(self, before: DrawState, kept: int) -> tuple[Tally, Health]:
-        """Return the tally and the health at a place in the last batch: where so many were kept.
+        """Return the tally and the health as they were after ``kept`` examples of the last batch.
 
         ``before`` is where drawing stood before that batch.
         """

@@ -43,7 +43,7 @@ class Counts:
 class HomogenizerState:
     """The counts of a homogenizer, and the numbers that its kernel keeps.
 
-    There may be more values than counts: values that came later.
+    There may be more values than counts: the values that came last have no count yet.
     """
 
     counts: Counts

@@ -94,9 +94,9 @@ def main() -> None:
 
 
 def _open_closed() -> None:
-    """Open what a shell has closed (`>&-`), so that what is printed there goes nowhere.
+    """Open stdout and stderr if a shell closed them (`>&-`); what is printed then goes nowhere.
 
-    Else the next file that is opened would have the number of stdout, and get what is printed.
+    Otherwise the next file that is opened would get their number, and all that is printed.
     """
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
@@ -169,7 +169,7 @@ def _can_continue(arguments: list[str]) -> bool:
 
 
 def _drop_output() -> None:
-    """Send what is still to be written to stdout nowhere."""
+    """Discard what is still to be written to stdout."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

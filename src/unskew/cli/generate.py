@@ -160,7 +160,7 @@ def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:
     from unskew.audits.report.words import dropped_details
     from unskew.balance.theory import cost_bound
     from unskew.core.tally import by_kind
-    from unskew.datasets.splits import not_wanted
+    from unskew.datasets.parts.splits import not_wanted
 
     tally, rows, parts = dataset.tally, len(dataset), len(dataset.parts)
     echo(f"dataset: {output} ({rows:,} examples in {parts} part(s))")

@@ -24,20 +24,22 @@ class Advance(Protocol):
 
 
 @contextmanager
-def progress(label: str, total: int | None) -> Iterator[Advance]:
+def progress(
+    label: str, total: int | None, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Advance]:
     """Show how far a job is. Call the yielded function with the amount of new work done.
 
-    What a user's code prints while the job runs goes to stderr.
+    What a user's code prints while the job runs goes to stderr. ``clock`` counts seconds.
     """
     with stdout_to_stderr():
         if sys.stderr.isatty():
             yield from _bar(label, total)
         else:
-            yield _lines(label, total)
+            yield _lines(label, total, clock)
 
 
 def with_rate(advance: Advance, clock: Callable[[], float] = time.monotonic) -> Advance:
-    """Return a function that also notes how much work a second is done."""
+    """Return a function that also notes how much work is done in a second."""
     begin, done = clock(), 0
 
     def noted(more: int, note: str = "") -> None:
@@ -51,7 +53,7 @@ def with_rate(advance: Advance, clock: Callable[[], float] = time.monotonic) -> 
 
 @contextmanager
 def call_after(seconds: float, function: Callable[[], None]) -> Iterator[None]:
-    """Call a function if the block takes longer than so many seconds."""
+    """Call a function if the block takes longer than this many seconds."""
     timer = threading.Timer(seconds, function)
     timer.daemon = True
     timer.start()
@@ -88,8 +90,8 @@ def _bar(label: str, total: int | None) -> Iterator[Advance]:
         yield advance
 
 
-def _lines(label: str, total: int | None) -> Advance:
-    begin = time.monotonic()
+def _lines(label: str, total: int | None, clock: Callable[[], float]) -> Advance:
+    begin = clock()
     done, next_line = 0, FIRST_LINE
     first: tuple[float, int] | None = None  # seconds and work done at the first call
 
@@ -97,12 +99,13 @@ def _lines(label: str, total: int | None) -> Advance:
         nonlocal done, next_line, first
         raise_if_stopped()
         done += more
-        seconds = time.monotonic() - begin
+        seconds = clock() - begin
         first = first or (seconds, done)
         if seconds >= next_line or (more == 0 and note):  # always print a new stage
             next_line = seconds + NEXT_LINES
             of = f" of {total:,}" if total else ""
-            # An earlier run may have done the work of the first call, so it says nothing of speed.
+            # An earlier run may have done the work of the first call, so the first call tells
+            # nothing about speed.
             since, more_done = seconds - first[0], done - first[1]
             left = ""
             if total and more_done:

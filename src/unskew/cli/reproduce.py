@@ -86,7 +86,7 @@ def reproduce(
     minutes: Annotated[
         float | None,
         option(
-            "Stop after so many minutes, and exit with 75 if work is left. The same command "
+            "Stop after this many minutes, and exit with 75 if work is left. The same command "
             "continues from --work."
         ),
     ] = None,
@@ -133,7 +133,7 @@ def reproduce(
 
 @contextmanager
 def time_limit(minutes: float | None) -> Iterator[None]:
-    """Stop the block after so many minutes. It saves what it also saves after Ctrl-C."""
+    """Stop the block after this many minutes. It saves what it also saves after Ctrl-C."""
     if minutes is None:
         yield
         return

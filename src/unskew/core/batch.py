@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.errors import RowError, UnskewError, brief
+from unskew.core.values.arrow_types import with_types_inside
 from unskew.core.values.nesting import check_nesting
 
 if TYPE_CHECKING:
@@ -241,21 +242,7 @@ def _readable_type(kind: pa.DataType) -> pa.DataType:
         return pa.int64()
     if pa.types.is_temporal(kind):
         return pa.string()
-    if pa.types.is_struct(kind):
-        return pa.struct([_readable_field(kind.field(i)) for i in range(kind.num_fields)])
-    if pa.types.is_map(kind):
-        return pa.map_(_readable_field(kind.key_field), _readable_field(kind.item_field))
-    if pa.types.is_fixed_size_list(kind):
-        return pa.list_(_readable_field(kind.value_field), kind.list_size)
-    if pa.types.is_large_list(kind):
-        return pa.large_list(_readable_field(kind.value_field))
-    if pa.types.is_list(kind):
-        return pa.list_(_readable_field(kind.value_field))
-    return kind
-
-
-def _readable_field(field: pa.Field) -> pa.Field:
-    return field.with_type(_readable_type(field.type))
+    return with_types_inside(kind, _readable_type)
 
 
 def is_text(column: Column) -> bool:

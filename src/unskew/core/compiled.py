@@ -92,9 +92,9 @@ def compiled(function: F) -> F:
 
 
 def compiled_inner(function: F) -> F:
-    """Compile what makes no arrays of its own: the arrays that it is passed are not counted.
+    """Compile a function that makes no arrays, without counting who holds those that it gets.
 
-    Counting who holds an array takes longer than what a small function does with it.
+    In a small function, this counting takes longer than the work itself.
     """
     return _compile(function, {"_nrt": False})
 

@@ -208,7 +208,7 @@ def example_trace(example: Any, domain: Domain | None) -> Iterator[str]:
     with domain_code(domain, "trace"):
         steps = iter(domain.views.trace(example))
     while True:
-        with domain_code(domain, "trace"):  # and not whoever takes the steps, and may stop
+        with domain_code(domain, "trace"):  # not the caller, who may stop between steps
             step = next(steps, None)
         if step is None:
             return

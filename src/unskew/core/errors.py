@@ -31,16 +31,16 @@ def one_line(text: str) -> str:
 
 
 class RowError(UnskewError):
-    """A mistake in one row of a batch; ``at`` says where that row stands, for whoever knows."""
+    """A mistake in one row of a batch; ``at`` tells where that row stands."""
 
-    def __init__(self, row: int, said: str) -> None:
+    def __init__(self, row: int, problem: str) -> None:
         """Take the row counted from 0; the message counts from 1, as files do."""
-        super().__init__(f"row {row + 1}: {said}")
-        self.row, self.said = row, said
+        super().__init__(f"row {row + 1}: {problem}")
+        self.row, self.problem = row, problem
 
     def at(self, where: str) -> UnskewError:
         """Return the error with the row's place in a file."""
-        return UnskewError(f"{where}: {self.said}")
+        return UnskewError(f"{where}: {self.problem}")
 
 
 def _limited() -> Repr:
@@ -70,7 +70,7 @@ class HealthWarning(UserWarning):
 
 
 def is_new(warning: str, warned: set[str]) -> bool:
-    """Whether no warning of the kind came before: each shard says it with its own numbers."""
+    """Whether no warning of this kind came before: each shard warns with its own numbers."""
     kind = " ".join(warning.split()[:3])
     new = kind not in warned
     warned.add(kind)

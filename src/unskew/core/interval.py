@@ -1,4 +1,4 @@
-"""The interval in which a share lies that was counted in a sample."""
+"""The 95 % interval of a share that was counted in a sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recipes: the only configuration of generation. JSON, hashed; a dataset is a recipe run."""
+"""Recipes: the only configuration of generation. A dataset is a recipe that has been run."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Recipe:
                 raise UnskewError(f"recipe {name} is {getattr(self, name)!r}; give a list of names")
         self._check_splits()
         self._check_goal()
-        # In one order, whatever the order they were named in: the same recipe, the same bytes.
+        # Sorted: the same recipe gives the same bytes, in whatever order these were named.
         object.__setattr__(self, "splits", dict(sorted(self.splits.items())))
         check_range("n", self.n, 1, step="ask for at least one example")
         check_range("epsilon", self.epsilon, 0, step=EPSILONS)
@@ -319,7 +319,7 @@ class Recipe:
 
 
 def facts_of(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass as plain data, without whom a recipe in it trusts.
+    """Return the fields of a dataclass as plain data, without the trust of a recipe in it.
 
     The goal of a recipe is left out if it has none: recipes of older versions keep their hashes.
     """

@@ -30,7 +30,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 def row_hashes(batch: Batch, *, large: bool = False) -> Hashes:
-    """Return one hash a row, the same for the same row however it is held.
+    """Return one hash a row: the same for the same row, in whatever form it is held.
 
     A dict has the hash of its columns, in whatever order they are. A key whose value is missing
     counts as absent. A number counts by its value, a text by its characters, a time by its moment.
@@ -91,7 +91,7 @@ def content_hashes(batch: Batch) -> NDArray[np.uint64]:
 
 
 def _content(value: object) -> object:
-    """Return what is alike for values that may become one another in a column."""
+    """Return a form of a value that stays the same if a column stores it as another type."""
     if isinstance(value, dict):
         there = ((name, item) for name, item in value.items() if item is not None)
         return {name: _content(item) for name, item in sorted(there)}

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from unskew.core.batch import Batch
-from unskew.core.cache import Cache
 from unskew.core.errors import UnskewError, brief, check_count
-from unskew.core.samplers import CHUNK, Concurrently, ManyAtOnce, OneByOne, Sampler
 from unskew.core.usercode import own_code
+from unskew.core.usercode.cache import Cache
+from unskew.core.usercode.samplers import CHUNK, Concurrently, ManyAtOnce, OneByOne, Sampler
 
 if TYPE_CHECKING:
     from unskew.core.domain import Domain

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from unskew.core.errors import UnskewError, brief
+from unskew.core.values.json_text import hashable
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
@@ -118,7 +119,7 @@ def plain(value: Hashable) -> Any:
 
 def noted(value: Hashable) -> Hashable:
     """Return a value as ``Tally.from_dict`` reads it back."""
-    return _hashable(plain(value))
+    return hashable(plain(value))
 
 
 def _add(
@@ -157,7 +158,7 @@ def _histogram(name: str, rows: Any) -> list[tuple[Hashable, int, int]]:
                 f"the tally of {name!r} has {brief(row)} in row {number + 1}, not a value and two "
                 f"counts; {_AGAIN}"
             )
-        histogram.append((_hashable(value), whole[0], whole[1]))
+        histogram.append((hashable(value), whole[0], whole[1]))
     return histogram
 
 
@@ -169,7 +170,3 @@ def _order(item: tuple[Any, int]) -> tuple[int, Any]:
     value = item[0]
     number = isinstance(value, (int, float))
     return (0, value) if number else (1, str(value))
-
-
-def _hashable(value: Any) -> Hashable:
-    return tuple(map(_hashable, value)) if isinstance(value, list) else value

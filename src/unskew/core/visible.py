@@ -39,7 +39,7 @@ class Visible:
     drawing: RenderableType
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw it; what rich itself tells the terminal stays."""
+        """Draw it, and keep the codes that rich itself sends to the terminal."""
         from rich.segment import Segment
 
         for text, style, control in console.render(self.drawing, options):

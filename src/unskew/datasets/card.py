@@ -13,11 +13,11 @@ from unskew.audits.report import words
 from unskew.audits.report.pooling import sparks
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally, by_kind, noted
-from unskew.datasets.part import Part, card_variables
-from unskew.datasets.splits import not_wanted
+from unskew.datasets.parts.part import Part, card_variables
+from unskew.datasets.parts.splits import not_wanted
 
 SPARK_BARS = 16
-COLUMNS = ("values", "KL", "TV", "commonest", "never seen")
+COLUMNS = ("values", "KL", "TV", words.MOST_FREQUENT, words.NEVER_SEEN)
 HARDLY = "hardly any value repeats; unskew.bins(…) sorts numbers into bins"
 SIZES = {
     10**3: "n<1K",

@@ -42,9 +42,9 @@ def convert(
 ) -> int:
     """Write the examples of ``target`` as one .parquet or .jsonl file; return how many.
 
-    ``target`` is what ``audit`` takes; of what is endless, ``n`` says how many. ``form`` names
-    a form that is not ours (``records``: the JSONL of the original Karel dataset). Code that a
-    dataset names is imported only with ``trust``.
+    ``target`` is what ``audit`` takes. An endless one needs ``n``, the number of examples. ``form``
+    names a form that is not ours (``records``: the JSONL of the original Karel dataset). Code that
+    a dataset names is imported only with ``trust``.
     """
     path = Path(path)
     check_suffix(path)
@@ -69,7 +69,7 @@ def check_suffix(path: Path) -> None:
 
 
 def check_apart(target: Any, path: Path) -> None:
-    """Refuse to write over what is read, or among it."""
+    """Refuse an output that is the input, or lies in its folder."""
     place = target.folder if isinstance(target, Dataset) else target
     if not isinstance(place, (str, Path)) or is_address(place):
         return
@@ -79,7 +79,7 @@ def check_apart(target: Any, path: Path) -> None:
         return
     read, written = Path(place).resolve(), path.resolve()
     if read == written or (written.exists() and written.samefile(read)):
-        raise UnskewError(f"{path} is what is read; name another file to write")
+        raise UnskewError(f"{path} is also the input; name another file to write")
     if read in written.parents:
         raise UnskewError(f"{path} would lie in {place}, which is read; write it elsewhere")
 

@@ -27,7 +27,7 @@ from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally, noted
 from unskew.datasets.card import card
-from unskew.datasets.part import (
+from unskew.datasets.parts.part import (
     DRAWN,
     NOTES,
     Part,
@@ -37,8 +37,8 @@ from unskew.datasets.part import (
     part_name,
     write_part,
 )
-from unskew.datasets.pilots import balanced_variables, frozen_facts
-from unskew.datasets.splits import REPEATED, SeenKeys
+from unskew.datasets.parts.pilots import balanced_variables, frozen_facts
+from unskew.datasets.parts.splits import REPEATED, SeenKeys
 from unskew.io.dataset import CARD, MANIFEST, Dataset
 from unskew.io.files import remove, write_text
 from unskew.io.location import Place, files_below, read_bytes

@@ -13,10 +13,10 @@ from unskew.core.recipe import Recipe
 from unskew.core.repeatable import refuse_unrepeatable
 from unskew.datasets.finish import at_once, finish
 from unskew.datasets.inputs import contents_of, record_inputs
-from unskew.datasets.part import finished_part
-from unskew.datasets.pilots import freeze, frozen_rule, warn
+from unskew.datasets.parts.part import finished_part
+from unskew.datasets.parts.pilots import freeze, frozen_rule, warn
+from unskew.datasets.parts.shard import OpenRecipe, shard_batches
 from unskew.datasets.run import Advance, check_owner, part_work, run_part
-from unskew.datasets.shard import OpenRecipe, shard_batches
 from unskew.datasets.target import open_recipe
 from unskew.datasets.work import Engine
 from unskew.io.dataset import RECIPE, Dataset

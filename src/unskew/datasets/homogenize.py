@@ -31,7 +31,7 @@ from unskew.core.values.json_text import json_text, parse_json
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By, SalientVariable
 from unskew.datasets.pace import as_sampler, examples_of, told
-from unskew.datasets.pilots import balanced_variables, fitted, targets_by_name, warn
+from unskew.datasets.parts.pilots import balanced_variables, fitted, targets_by_name, warn
 from unskew.datasets.target import column_names, open_target
 from unskew.io.lookup import (
     find_source,

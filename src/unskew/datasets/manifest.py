@@ -13,8 +13,8 @@ from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.core.tally import Tally
 from unskew.core.values.json_text import parse_json
-from unskew.datasets.part import NOTES, Footer, note_name, part_name, read_footer, read_note
-from unskew.datasets.pilots import RULE, frozen_facts
+from unskew.datasets.parts.part import NOTES, Footer, note_name, part_name, read_footer, read_note
+from unskew.datasets.parts.pilots import RULE, frozen_facts
 from unskew.io.dataset import CARD, MANIFEST
 from unskew.io.location import Place, files_below, inside, plain_errors, sha256
 
@@ -127,7 +127,7 @@ def _whole_parts(
         with plain_errors(path, reading=True):
             checksum = sha256(path)
         if name in entries and checksum != entries[name].get("sha256"):
-            verified.faults.append(f"{name} is not what its checksum says")
+            verified.faults.append(f"{name} does not match its checksum")
             continue
         try:
             footer = read_footer(path)
@@ -221,9 +221,9 @@ def _check_notes(
             tallies.append(note.tally)
             entry = entries.get(name, {})
             if entry and (note.rows, note.sha256) != (entry.get("rows"), entry.get("sha256")):
-                verified.faults.append(f"{MANIFEST} says otherwise of {name} than its note")
+                verified.faults.append(f"{MANIFEST} does not agree with the note of {name}")
         elif (folder / note_name(name)).is_file():
-            verified.faults.append(f"{note_name(name)} is not what its digest says")
+            verified.faults.append(f"{note_name(name)} does not match its digest")
     if len(tallies) < recipe.shards:
         verified.skipped.append(f"the tally was not added up: not all notes are in {NOTES}")
     elif reduce(add, tallies, Tally()).to_dict() != manifest.get("tally"):

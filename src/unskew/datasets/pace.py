@@ -10,11 +10,11 @@ from typing import Any
 
 from unskew.core.batch import Batch, concatenate
 from unskew.core.errors import HealthWarning, UnskewError, brief
-from unskew.core.samplers import CHUNK
 from unskew.core.source import Source, sampler
+from unskew.core.usercode.samplers import CHUNK
 from unskew.datasets.target import Target
 
-DEFAULT_N = 100_000  # examples of what is endless
+DEFAULT_N = 100_000  # examples that are read if the target never ends
 FIRST = 512  # examples of a sampler after which its speed is judged
 LONG = 120.0  # seconds; an audit that would take longer stops, unless a number was asked for
 
@@ -29,9 +29,9 @@ def examples_of(
     default: int = DEFAULT_N,
     what: str = "this audit",
 ) -> Iterator[Batch]:
-    """Yield what an audit reads: ``n`` examples; if ``n`` is None, ``default`` of what is endless.
+    """Yield ``n`` examples; if ``n`` is None, all, or ``default`` of a target that never ends.
 
-    ``what`` names what reads, if it is no audit.
+    ``what`` names the reader in messages.
     """
     limit = default if n is None and target.endless else n
     source = target.source
@@ -119,7 +119,7 @@ def _even(batches: Iterator[Batch], advance: Callable[[int], None]) -> Iterator[
 def as_sampler(
     target: Any, batch: bool | int, concurrency: int, cache: str | os.PathLike[str] | None
 ) -> Any:
-    """Return a source for a function that is called in a special way; else what is given."""
+    """Return a source for a function with options of its own; anything else stays as it is."""
     if batch is False and concurrency == 1 and cache is None:
         return target
     if isinstance(target, Source) or not callable(target):

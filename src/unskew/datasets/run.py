@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.datasets.inputs import check_inputs
-from unskew.datasets.part import make_part
-from unskew.datasets.pilots import frozen_rule
-from unskew.datasets.shard import make_shard
+from unskew.datasets.parts.part import make_part
+from unskew.datasets.parts.pilots import frozen_rule
+from unskew.datasets.parts.shard import make_shard
 from unskew.datasets.target import open_recipe
 from unskew.datasets.work import Work
 from unskew.io.dataset import RECIPE

@@ -41,7 +41,7 @@ def shared(
         for _, (facts, *arrays) in in_order(answers, work.numbers):
             data = array_json(facts)
             if "row" in data:
-                raise RowError(rows + data["row"], data["said"])
+                raise RowError(rows + data["row"], data["problem"])
             rows += data["n"]
             yield data, arrays
 
@@ -72,7 +72,7 @@ def answering(count: Callable[[int], Counted]) -> Callable[[int], Arrays]:
         try:
             data, arrays = count(number)
         except RowError as error:
-            return [json_array({"row": error.row, "said": error.said})]
+            return [json_array({"row": error.row, "problem": error.problem})]
         return [json_array(data), *arrays]
 
     return answer

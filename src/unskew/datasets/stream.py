@@ -27,9 +27,9 @@ from unskew.core.repeatable import refuse_unrepeatable
 from unskew.core.rng import generator
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import describe
-from unskew.datasets.pilots import balanced_variables, warn
-from unskew.datasets.shard import restricted
-from unskew.datasets.splits import not_wanted
+from unskew.datasets.parts.pilots import balanced_variables, warn
+from unskew.datasets.parts.shard import restricted
+from unskew.datasets.parts.splits import not_wanted
 from unskew.datasets.target import open_recipe
 from unskew.io.lookup import recipe_variables
 
@@ -294,7 +294,7 @@ class _Pilot:
 def _judge(
     name: str, p: NDArray[np.float64], never: Sequence[Hashable], drawn: int, epsilon: float
 ) -> None:
-    """Refuse a variable of which nothing would be kept; warn of a high cost."""
+    """Refuse a variable by which nothing would be kept; warn of a high cost."""
     it = "it" if len(never) == 1 else "them"
     if never and epsilon == 0:
         raise UnskewError(

@@ -53,7 +53,7 @@ from unskew.io.reading import TEXT, domain_of_file, read_file, read_files, read_
 from unskew.io.tables import Columns, first_rows, joined_rows
 
 if TYPE_CHECKING:
-    from unskew.datasets.shard import OpenRecipe
+    from unskew.datasets.parts.shard import OpenRecipe
 
 JSON = ".json"  # the file of a recipe, or data
 
@@ -164,7 +164,7 @@ def open_target(
 
 def open_recipe(recipe: Recipe) -> OpenRecipe:
     """Find everything that a recipe names; refuse what it does not trust."""
-    from unskew.datasets.shard import OpenRecipe
+    from unskew.datasets.parts.shard import OpenRecipe
 
     refused = untrusted_inputs(recipe)
     if refused:
@@ -284,7 +284,7 @@ def _open_recipe(label: str, recipe: Recipe) -> Target:
     dropped: Counter[str] = Counter()
 
     def section(index: int) -> Iterator[Batch]:
-        from unskew.datasets.shard import shard_batches
+        from unskew.datasets.parts.shard import shard_batches
 
         before, batches = dropped.copy(), shard_batches(open_recipe(recipe), index)
         for batch in batches.take(recipe.shard_rows(index)):
@@ -292,7 +292,7 @@ def _open_recipe(label: str, recipe: Recipe) -> Target:
             yield batch
 
     def read() -> Iterator[Batch]:
-        from unskew.datasets.splits import SeenKeys
+        from unskew.datasets.parts.splits import SeenKeys
 
         seen = SeenKeys(recipe_key(recipe))
         for index in range(recipe.shards):

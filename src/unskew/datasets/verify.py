@@ -1,4 +1,4 @@
-"""Looking a dataset over: is it what its recipe and its manifest say, and clear of others?"""
+"""Checks a dataset: is it what its recipe and its manifest say, and apart from others?"""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from unskew.core.rowhash import row_hashes
 from unskew.core.usercode import RAISED, raised
 from unskew.datasets.inputs import check_inputs
 from unskew.datasets.manifest import Verified, Whole, inspect_files
-from unskew.datasets.part import part_batch, part_bytes
+from unskew.datasets.parts.part import part_batch, part_bytes
+from unskew.datasets.parts.splits import SeenKeys, key_hashes, keys_in, split_of
 from unskew.datasets.run import shard
-from unskew.datasets.splits import SeenKeys, key_hashes, keys_in, split_of
 from unskew.datasets.target import open_input, untrusted_inputs
 from unskew.io.dataset import read_parquet, recipe_of
 from unskew.io.location import Place, place, read_bytes
@@ -244,7 +244,7 @@ def _check_made(
 
 
 def _can_be_made(recipe: Recipe, part: Whole) -> bool:
-    """Whether making a part again costs about what is there: a recipe may ask for any number."""
+    """Whether a part is as large as the recipe says: a stranger's recipe may ask for any number."""
     asked, there = recipe.shard_rows(part.index), part.footer.rows
     if recipe.distinct and part.index:
         return False
@@ -259,7 +259,7 @@ def _repeats(hashes: Sequence[Hashes]) -> int:
 
 
 def _check_keys(recipe: Recipe, keys: dict[str, list[Hashes]], verified: Verified) -> None:
-    """Check that no key is in two splits, each in its own, and none twice where none may be."""
+    """Check that each key is in its own split only, and once where repeats are left out."""
     joined = {split: np.unique(np.concatenate(hashes)) for split, hashes in keys.items()}
     names = sorted(joined)
     for i, split in enumerate(names):

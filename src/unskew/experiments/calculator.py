@@ -63,7 +63,7 @@ PAPER: dict[str, dict[str, dict[str, float]]] = {
 
 
 @dataclass(frozen=True)
-class Scale:
+class Sizes:
     """The sizes of the experiment."""
 
     seeds: int
@@ -78,9 +78,9 @@ SMOKE = TrainConfig(steps=80, batch=16, rate=3e-2, warmup=5, log_every=20)
 SMALL = TrainConfig(steps=1_500, batch=64, rate=5e-3)
 FULL = TrainConfig(steps=30_000, batch=128, rate=5e-3, log_every=1_000, save_every=10_000)
 SCALES = {
-    "smoke": Scale(2, 2_000, 24, SMOKE, 500, 2_000),
-    "small": Scale(2, 50_000, 64, SMALL, 5_000, 20_000),
-    "full": Scale(5, 200_000, 128, FULL, 25_000, 100_000),
+    "smoke": Sizes(2, 2_000, 24, SMOKE, 500, 2_000),
+    "small": Sizes(2, 50_000, 64, SMALL, 5_000, 20_000),
+    "full": Sizes(5, 200_000, 128, FULL, 25_000, 100_000),
 }
 
 
@@ -162,7 +162,7 @@ def training_steps(scale: str) -> int:
     return size_of(scale).train.steps
 
 
-def size_of(scale: str, steps: int | None = None) -> Scale:
+def size_of(scale: str, steps: int | None = None) -> Sizes:
     """Return the sizes of a scale, with another number of training steps if it is given."""
     if scale not in SCALES:
         raise unknown("scale", scale, SCALES)
@@ -192,7 +192,7 @@ def training_sets(recipes: Sequence[Recipe]) -> list[tuple[Expressions, Tally]]:
 
 
 def train_and_score(
-    size: Scale, sets: list[Expressions], seeds: Sequence[int], work: Path | None, say: Say
+    size: Sizes, sets: list[Expressions], seeds: Sequence[int], work: Path | None, say: Say
 ) -> dict[str, NDArray[np.float64]]:
     """Train a model on each set; return the accuracy of every model on each test source."""
     data = TrainingData(sets, range(len(sets)), ALONE.device)

@@ -1,8 +1,9 @@
 """The Calculator once more: all five variables at once, for a budget of draws.
 
-Beside models that are trained on a source as it is, and on one homogenized by each variable alone
-at ε = 0.025, stand models whose training set balances all five variables for 10 and for 20 draws
-per kept example. The original models differ most from seed to seed, so there are more of them.
+It compares three kinds of models: some are trained on a source as it is, some on one homogenized by
+one variable at ε = 0.025, and some on one in which all five variables are balanced for 10 or for 20
+draws per kept example. The original models differ most from seed to seed, so there are more of
+them.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ from unskew.models.calculator.score import Estimate
 NAME = "calculator-budgets"
 BUDGETS = (10.0, 20.0)
 PILOT = 16_384  # examples of the pilot sample of small training sets; large ones work it out
-TIMES = 4  # as many original models for each other one
+TIMES = 4  # original models for each model of another kind
 ORIGINAL = "original"
 
 
 @dataclass(frozen=True)
-class Column:
+class SetKind:
     """One kind of training set: its name, and how it is homogenized."""
 
     name: str
@@ -58,18 +59,18 @@ class Column:
         return replace(recipe, homogenize=self.variables, epsilon=self.epsilon)
 
 
-COLUMNS = (
-    Column(ORIGINAL),
-    *(Column(name.replace("_", " "), (name,)) for name in VARIABLES),
-    *(Column(f"all five, {draws:g} draws", VARIABLES, budget=draws) for draws in BUDGETS),
+SET_KINDS = (
+    SetKind(ORIGINAL),
+    *(SetKind(name.replace("_", " "), (name,)) for name in VARIABLES),
+    *(SetKind(f"all five, {draws:g} draws", VARIABLES, budget=draws) for draws in BUDGETS),
 )
 
 
 @dataclass(frozen=True)
-class Job:
-    """One model: its column, its source, and its seed."""
+class ModelPlan:
+    """One model: the kind of its training set, its source, and its seed."""
 
-    column: Column
+    kind: SetKind
     source: str
     seed: int
 
@@ -80,18 +81,20 @@ def run(
     """Run the experiment at a scale, and return the result; see ``calculator.run``."""
     size, say = size_of(scale, steps), say or Say()
     begin = time.perf_counter()
-    jobs = [
-        Job(column, source, seed)
+    models = [
+        ModelPlan(kind, source, seed)
         for source in SOURCES
-        for column in COLUMNS
-        for seed in range(size.seeds * (TIMES if column.name == ORIGINAL else 1))
+        for kind in SET_KINDS
+        for seed in range(size.seeds * (TIMES if kind.name == ORIGINAL else 1))
     ]
-    say.stage(f"generating {len(jobs)} training sets of {size.examples:,}")
-    sets = training_sets([job.column.recipe(job.source, size.examples, job.seed) for job in jobs])
+    say.stage(f"generating {len(models)} training sets of {size.examples:,}")
+    sets = training_sets(
+        [model.kind.recipe(model.source, size.examples, model.seed) for model in models]
+    )
     generated = time.perf_counter()
-    say.stage(f"training {len(jobs)} models side by side")
+    say.stage(f"training {len(models)} models side by side")
     examples = [data for data, _ in sets]
-    scores = train_and_score(size, examples, [job.seed for job in jobs], work, say)
+    scores = train_and_score(size, examples, [model.seed for model in models], work, say)
     return {
         "experiment": NAME,
         "scale": scale,
@@ -100,7 +103,7 @@ def run(
         "section": "6.3",
         "question": "Does a model of arithmetic learn more if all variables of its training set "
         "are balanced at once?",
-        "tables": [*_accuracies(jobs, scores), *_costs(jobs, [tally for _, tally in sets])],
+        "tables": [*_accuracies(models, scores), *_costs(models, [tally for _, tally in sets])],
         "seconds": round(time.perf_counter() - begin, 1),
         "seconds_generating": round(generated - begin, 1),
         "provenance": provenance(),
@@ -108,24 +111,24 @@ def run(
 
 
 def _accuracies(
-    jobs: Sequence[Job], scores: dict[str, NDArray[np.float64]]
+    models: Sequence[ModelPlan], scores: dict[str, NDArray[np.float64]]
 ) -> list[dict[str, Any]]:
     """Return the table of the mixture, and one for each test source."""
     mixture = np.mean([scores[name] for name in TEST_SOURCES], axis=0)
     tested = {"the equal mixture of four sources": mixture}
     tested |= {name.upper(): scores[name] for name in TEST_SOURCES}
     return [
-        _table(jobs, 100 * values, f"Accuracy on {name}", "%") for name, values in tested.items()
+        _table(models, 100 * values, f"Accuracy on {name}", "%") for name, values in tested.items()
     ]
 
 
-def _costs(jobs: Sequence[Job], tallies: Sequence[Tally]) -> list[dict[str, Any]]:
+def _costs(models: Sequence[ModelPlan], tallies: Sequence[Tally]) -> list[dict[str, Any]]:
     """Return tables of what homogenizing costs, and of how much skew it removes."""
     draws = np.array([tally.cost for tally in tallies])
     removed = np.array([_mean_removed(tally) for tally in tallies])
     return [
-        _table(jobs, draws, "Draws per kept example", "draws per kept example"),
-        _table(jobs, removed, "KL from uniform removed, mean over the variables named", "%"),
+        _table(models, draws, "Draws per kept example", "draws per kept example"),
+        _table(models, removed, "KL from uniform removed, mean over the variables named", "%"),
     ]
 
 
@@ -135,22 +138,22 @@ def _mean_removed(tally: Tally) -> float:
 
 
 def _table(
-    jobs: Sequence[Job], values: NDArray[np.float64], title: str, unit: str
+    models: Sequence[ModelPlan], values: NDArray[np.float64], title: str, unit: str
 ) -> dict[str, Any]:
     """Return a table with a row for each training source and a column for each kind of set."""
     cells = []
     for source in SOURCES:
-        for column in COLUMNS:
+        for kind in SET_KINDS:
             ours = [
                 float(value)
-                for job, value in zip(jobs, values, strict=True)
-                if (job.source, job.column) == (source, column)
+                for model, value in zip(models, values, strict=True)
+                if (model.source, model.kind) == (source, kind)
             ]
             estimate = Estimate.of(ours)
             cells.append(
                 {
                     "row": source.upper(),
-                    "column": column.name,
+                    "column": kind.name,
                     "paper": None,
                     "ours": {
                         "mean": round(estimate.mean, 3),
@@ -165,6 +168,6 @@ def _table(
         "unit": unit,
         "form": "table",
         "rows": [source.upper() for source in SOURCES],
-        "columns": [column.name for column in COLUMNS],
+        "columns": [kind.name for kind in SET_KINDS],
         "cells": cells,
     }

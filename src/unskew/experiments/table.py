@@ -194,7 +194,7 @@ class Result:
     failures: Sequence[Mapping[str, Any]] = ()
     trainings: Sequence[Mapping[str, Any]] = ()
     tests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    tries: int = 0  # after so many draws, the search for valid worlds ends
+    tries: int = 0  # draws after which the search for valid worlds ends
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Result:

@@ -92,7 +92,7 @@ class Dataset:
                 whole = sha256(part) == self.checksums[number]
             if not whole:
                 raise UnskewError(
-                    f"{part} is not what its checksum says; run its generate command again"
+                    f"{part} does not match its checksum; run its generate command again"
                 )
 
     def batches(self, columns: Columns = None) -> Iterator[Batch]:

@@ -41,7 +41,7 @@ def write_text(path: Place, text: str) -> None:
 
 
 def create_text(path: Place, text: str) -> None:
-    """Write a text whole unless there is one; the first of two writers wins.
+    """Write a text whole unless the file is there already; the first of two writers wins.
 
     A store cannot promise this, so read the text again.
     """
@@ -52,7 +52,7 @@ def create_text(path: Place, text: str) -> None:
 
 
 def write_by(path: Path, write: Callable[[Path], object]) -> None:
-    """Have ``write`` make a file whole or not at all; it is given a path beside the file's."""
+    """Let ``write`` make a file, whole or not at all, at a temporary path in the same folder."""
     _write_beside(path, write, os.replace)
 
 
@@ -85,7 +85,7 @@ def _write_beside(
 
 
 def _link(beside: Path, path: Path) -> None:
-    """Put a file where there is none, and leave one that is there."""
+    """Move a file to a path, unless a file is there already."""
     try:
         os.link(beside, path)
     except FileExistsError:

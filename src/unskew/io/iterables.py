@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any
 
 from unskew.core.batch import Batch
-from unskew.core.collected import Collected
 from unskew.core.errors import RowError, UnskewError, brief
+from unskew.core.usercode.collected import Collected
 
 ROWS = 4096  # examples in a batch
 

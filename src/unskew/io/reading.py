@@ -62,7 +62,7 @@ def _check_same_columns(path: Place, columns: set[str], first: Place, wanted: se
 def read_file(
     path: Place, domain: Domain | None, n: int | None, columns: Columns = None
 ) -> Iterator[Batch]:
-    """Yield the batches of a file, none larger than what is wanted of it."""
+    """Yield the batches of a file, at most as many rows as are wanted."""
     if domain is not None:
         return _as_examples(_batches(path, n, None), domain, path)
     return _batches(path, n, columns)
@@ -80,7 +80,7 @@ def _batches(path: Place, n: int | None, columns: Columns) -> Iterator[Batch]:
 
 
 def domain_of_file(path: Place) -> Domain | None:
-    """Return the domain whose examples the first row of a file is one of."""
+    """Return the domain that the first row of a file is an example of."""
     row = next(
         (row for batch in read_file(path, None, 1) for row in batch.head(1).examples()), None
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unskew.core.batch import ENDLESS, Batch, concatenate
 from unskew.core.errors import UnskewError, brief
+from unskew.core.values.arrow_types import with_types_inside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -136,19 +137,7 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
         return pa.large_string()
     if kind == pa.binary_view():
         return pa.large_binary()
-    if pa.types.is_struct(kind):
-        return pa.struct([_plain_field(kind.field(i)) for i in range(kind.num_fields)])
-    if pa.types.is_fixed_size_list(kind):
-        return pa.list_(_plain_field(kind.value_field), kind.list_size)
-    if pa.types.is_large_list(kind):
-        return pa.large_list(_plain_field(kind.value_field))
-    if pa.types.is_list(kind):
-        return pa.list_(_plain_field(kind.value_field))
-    return kind
-
-
-def _plain_field(field: pa.Field) -> pa.Field:
-    return field.with_type(_plain_type(field.type))
+    return with_types_inside(kind, _plain_type)
 
 
 def with_column(batch: Batch, name: str, value: str) -> Batch:

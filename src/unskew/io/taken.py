@@ -108,7 +108,7 @@ def _of_table(table: pa.Table, rows: NDArray[np.int64]) -> pa.Table:
 
 
 def _of_chunks(column: pa.ChunkedArray, rows: NDArray[np.int64]) -> pa.ChunkedArray:
-    """Take of each chunk apart: joined, their texts may be too long for Arrow's offsets."""
+    """Take from each chunk separately: joined, their texts may be too long for Arrow's offsets."""
     import pyarrow as pa
 
     ends = np.cumsum([len(chunk) for chunk in column.chunks], dtype=np.int64)

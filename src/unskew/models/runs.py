@@ -82,6 +82,23 @@ class Stop:
 
 
 @contextmanager
+def ends_as_ctrl_c() -> Iterator[None]:
+    """Treat what schedulers and closing terminals send like a Ctrl-C, so that all is saved."""
+    kinds = (signal.SIGTERM, signal.SIGHUP)
+    if threading.current_thread() is not threading.main_thread():  # no other thread gets signals
+        yield
+        return
+    before = {
+        kind: signal.signal(kind, lambda *_: signal.raise_signal(signal.SIGINT)) for kind in kinds
+    }
+    try:
+        yield
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)
+
+
+@contextmanager
 def held_interrupts() -> Iterator[Stop]:
     """Hold back the first Ctrl-C until the block ends, so that it does not cut a step in two.
 

@@ -1,4 +1,4 @@
-"""What a model is scored on: all of what ends, or some of it evenly spaced; draws of a source."""
+"""Examples to score a model on: data, all or some evenly spaced rows, or draws of a source."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from unskew.core.batch import Batch, Column, concatenate, is_binary
 from unskew.core.errors import UnskewError, check_count
 from unskew.datasets.target import Target
 
-DRAWS = 10_000  # of a source, which never ends, unless one says how many
+DRAWS = 10_000  # examples of a source, if no number is given
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from unskew.models.ranks import ALONE, Ranks
 from unskew.models.runs import held_interrupts
 
 SAVE_SECONDS = 60.0  # a run that is killed loses at most this much work
-Job: TypeAlias = Callable[[], None]
-# Takes a job and a number of warm-ups; returns a function that does the same work faster.
-Capture: TypeAlias = Callable[[Job, int], Job]
+Work: TypeAlias = Callable[[], None]
+# Takes work and a number of warm-ups; returns a function that does the same work faster.
+Capture: TypeAlias = Callable[[Work, int], Work]
 
 
 def learning_rate(peak: float, at: float, warmup: float, end: float, first: float) -> float:
@@ -72,7 +72,7 @@ class Every:
     seconds: float = math.inf
 
     def is_due(self, step: int, seconds: float) -> bool:
-        """Return whether it is due after this step, so many seconds after the last time."""
+        """Return whether it is due after this step, ``seconds`` after the last time."""
         return (self.steps is not None and step % self.steps == 0) or seconds > self.seconds
 
 
@@ -93,6 +93,7 @@ class Trainer:
     report: Callable[[Progress], None]  # called in the first process only
     save: Callable[[Position], None]
     ranks: Ranks = ALONE
+    clock: Callable[[], float] = time.perf_counter
 
     def position(self, step: int, seconds: float) -> Position:
         """Return a position on which all processes agree."""
@@ -106,27 +107,27 @@ def train_steps(trainer: Trainer, start: Position) -> None:
     """
     with held_interrupts() as stop:
         at = reported = start
-        clock = report_clock = save_clock = time.perf_counter()
+        begun = reported_at = saved_at = trainer.clock()
         while not at.finished:
             trainer.take_step(at)
             step = at.step + 1
             if trainer.device.type == "cuda" and step % trainer.steps_ahead == 0:
                 torch.cuda.synchronize()
-            now = time.perf_counter()
-            at = trainer.position(step, at.seconds + now - clock)
-            if at.finished or trainer.report_every.is_due(step, now - report_clock):
+            now = trainer.clock()
+            at = trainer.position(step, at.seconds + now - begun)
+            if at.finished or trainer.report_every.is_due(step, now - reported_at):
                 _report(trainer, at, reported)
-                reported, report_clock = at, time.perf_counter()
+                reported, reported_at = at, trainer.clock()
             # Only the first process decides, so that all of them save the same step.
-            unsaved = trainer.ranks.agree(math.inf if stop.asked else now - save_clock)
+            unsaved = trainer.ranks.agree(math.inf if stop.asked else now - saved_at)
             stopping = unsaved == math.inf
             if at.finished or stopping or trainer.save_every.is_due(step, unsaved):
                 trainer.save(at)
-                save_clock = time.perf_counter()
+                saved_at = trainer.clock()
             if stopping:
                 stop.asked = True
                 return
-            clock = time.perf_counter()
+            begun = trainer.clock()
 
 
 def _report(trainer: Trainer, at: Position, reported: Position) -> None:
@@ -144,20 +145,20 @@ def _report(trainer: Trainer, at: Position, reported: Position) -> None:
         trainer.report(Progress(at.step, loss, trainer.rate(at), speed, at.seconds, at.done))
 
 
-def cuda_graph(job: Job, warm_ups: int) -> Job:
-    """Record the work that a job gives to the GPU; return a function that does this work again.
+def cuda_graph(work: Work, warm_ups: int) -> Work:
+    """Record what ``work`` gives to the GPU; return a function that does it again.
 
-    Recording does no work. The warm-ups do: they run the job, so that its kernels are chosen,
+    Recording runs nothing. The warm-ups do: they run ``work``, so that its kernels are chosen,
     compiled and loaded. PyTorch requires another stream for them.
     """
     side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
         for _ in range(warm_ups):
-            job()
+            work()
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
     # Meanwhile other threads may allocate memory, such as the one that fetches a stream's tasks.
     with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-        job()
+        work()
     return graph.replay

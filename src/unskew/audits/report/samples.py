@@ -29,7 +29,7 @@ def examples(report: Report) -> list[tuple[str, list[tuple[str | None, str]]]]:
 
 
 def _example(example: Any, domain: Domain | None) -> tuple[str | None, str]:
-    """Draw an example, or write it if it cannot be drawn: data is not always what it says."""
+    """Draw an example, or print it if it cannot be drawn: data may claim a wrong domain."""
     if domain is not None and domain.views.draw is not None:
         try:
             with domain_code(domain, "draw"):

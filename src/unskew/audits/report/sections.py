@@ -10,7 +10,7 @@ from unskew.audits.report.charts import pooling_note
 from unskew.audits.report.pooling import pooled
 from unskew.audits.report.templates import Data
 
-AUDIT_STATISTICS = ("values", "KL", "TV", "entropy", words.NEVER_SEEN, "commonest")
+AUDIT_STATISTICS = ("values", "KL", "TV", "entropy", words.NEVER_SEEN, words.MOST_FREQUENT)
 SPARK_BARS = 32
 LONGEST_TABLE = 2_000  # rows; past this a browser becomes slow and nobody reads on
 
@@ -39,8 +39,8 @@ def variable(before: VariableAudit, after: VariableAudit | None = None) -> Data:
             "entropy": words.arrow(before.entropy, after.entropy),
             "values": f"{words.values(before)} → {words.values(after)}",
             words.NEVER_SEEN: f"{words.missing(before)} → {words.missing(after)}",
-            "commonest before": words.commonest(before),
-            "commonest after": words.commonest(after),
+            f"{words.MOST_FREQUENT} before": words.most_frequent(before),
+            f"{words.MOST_FREQUENT} after": words.most_frequent(after),
         }
         del statistics["variable"]
         sides = {"before": before, "after": after}
@@ -48,7 +48,9 @@ def variable(before: VariableAudit, after: VariableAudit | None = None) -> Data:
         "name": words.shown(before.name, 200),
         "doc": [text for text in (words.measured(before, after), pooling_note(before)) if text],
         "size": words.some(len(before.counts), "value"),
-        "facts": [(term, text, term.startswith("commonest")) for term, text in statistics.items()],
+        "facts": [
+            (term, text, term.startswith(words.MOST_FREQUENT)) for term, text in statistics.items()
+        ],
         "table": exact(sides),
     }
 

@@ -29,9 +29,9 @@ DRAFTS: dict[int, list[tuple[list[str], int, int]]] = {
         (["entropy"], 2, 12),
         (["entropy"], 1, 12),
         (["entropy", words.NEVER_SEEN], 1, 12),
-        (["entropy", words.NEVER_SEEN, "commonest"], 1, 12),
-        (["entropy", words.NEVER_SEEN, "commonest", "values"], 1, 8),
-        (["entropy", words.NEVER_SEEN, "commonest", "values", "histogram"], 1, 8),
+        (["entropy", words.NEVER_SEEN, words.MOST_FREQUENT], 1, 12),
+        (["entropy", words.NEVER_SEEN, words.MOST_FREQUENT, "values"], 1, 8),
+        (["entropy", words.NEVER_SEEN, words.MOST_FREQUENT, "values", "histogram"], 1, 8),
     ],
     2: [([], 3, 16), ([], 3, 10), (["before", "after"], 3, 8), (["before", "after", "TV"], 3, 8)],
 }
@@ -40,6 +40,14 @@ DRAFTS: dict[int, list[tuple[list[str], int, int]]] = {
 def tables(report: Report) -> RenderableType:
     """Draw a heading for each side, a row for each variable, and what else a reader should know."""
     return Visible(Group(*_parts(report)))
+
+
+def as_text(drawing: RenderableType) -> str:
+    """Return what a terminal shows of a drawing, as plain text."""
+    console = Console(highlight=False)
+    with console.capture() as captured:
+        console.print(drawing)
+    return captured.get().rstrip("\n")
 
 
 def _parts(report: Report) -> Iterator[RenderableType]:
@@ -108,7 +116,7 @@ class _Fitted:
 
 
 def _table(report: Report, without: Sequence[str], most: int, bars: int) -> Table:
-    """Return a table with ``most`` frequent values and so many bars in a histogram."""
+    """Return a table with the ``most`` most frequent values, and histograms of ``bars`` bars."""
     table = Table(
         box=box.SIMPLE_HEAD,
         show_edge=False,

@@ -7,17 +7,22 @@ import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from unskew.audits.records import Report, Side, VariableAudit, kl_removed
+from unskew.audits.records import Report, VariableAudit, kl_removed
 from unskew.core.tally import Reason, by_kind
 
 if TYPE_CHECKING:
+    from unskew.audits.audit import Audit
     from unskew.core.recipe import Recipe
 
 T = TypeVar("T")
 Pairs: TypeAlias = Mapping[str, Sequence[VariableAudit]]  # each variable before and after
 
 NEVER_SEEN = "never seen"  # heads the column of values that no example has
-AUDIT_COLUMNS = ("variable", "values", "KL", "TV", "entropy", "commonest", NEVER_SEEN, "histogram")
+MOST_FREQUENT = "most frequent"
+AUDIT_COLUMNS = (
+    *("variable", "values", "KL", "TV", "entropy"),
+    *(MOST_FREQUENT, NEVER_SEEN, "histogram"),
+)
 COMPARISON_COLUMNS = ("variable", "KL", "removed", "TV", "before", "after")
 NUMBERS = {"values", "KL", "TV", "entropy", "removed"}  # columns set to the right
 NAMED_MISSING = 3
@@ -71,7 +76,7 @@ def values(variable: VariableAudit) -> str:
     return f"{seen:,} of {len(variable.counts):,}" if variable.declared else f"{seen:,}"
 
 
-def commonest(variable: VariableAudit, most: int = 3) -> str:
+def most_frequent(variable: VariableAudit, most: int = 3) -> str:
     """List the most frequent values with their shares."""
     top = variable.most_frequent[:most]
     return ", ".join(f"{shown(value)} {percent(share)}" for value, share in top)
@@ -124,7 +129,7 @@ def titled(side: str) -> str:
     return f"{side}: " if side else ""
 
 
-def facts(side: Side) -> str:
+def facts(side: Audit) -> str:
     """Say how many examples there are, how many repeat, and how many the source dropped."""
     repeated = percent(side.duplicates / side.n)
     text = f"{some(side.n, 'example')}, {some(side.duplicates, 'duplicate')} ({repeated})"
@@ -176,7 +181,7 @@ def row(
             "KL": number(before.kl),
             "TV": number(before.total_variation),
             "entropy": number(before.entropy),
-            "commonest": commonest(before, most),
+            MOST_FREQUENT: most_frequent(before, most),
             NEVER_SEEN: missing(before),
         }
     return name | {
@@ -260,7 +265,7 @@ def left(recipe: Recipe | None, variables: Pairs) -> str:
 
 
 def supports(variables: Pairs) -> str:
-    """Say over which values the distances are, if one side alone has others; often nothing."""
+    """Say over which values the distances are if the sides have different ones; often nothing."""
     sizes = []
     for name, (before, after) in variables.items():
         seen = [before.seen, after.seen]
@@ -291,7 +296,7 @@ def in_bins(report: Report) -> str:
     return f"hardly any value repeats: {names}; unskew.bins(…) makes other bins"
 
 
-def _not_measured(side: Side) -> Iterator[str]:
+def _not_measured(side: Audit) -> Iterator[str]:
     """Say which columns were left out, in a line for each reason."""
     for reason in dict.fromkeys(side.left_out.values()):
         names = [shown(name) for name, why in side.left_out.items() if why == reason]

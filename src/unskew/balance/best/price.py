@@ -1,7 +1,7 @@
 """What closeness costs: the curve of cost against distance, and the cheapest way to a closeness.
 
 It also says what stands in the way of a target: values that are too rare, and pairs of variables
-of which no choice of examples brings both to their targets.
+that no choice of examples brings to both targets.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Cheapest:
 
 @dataclass(frozen=True)
 class Shortfall:
-    """A value that gets less than its target, although the fit did what it could."""
+    """A value that gets less than its target even in the best fit."""
 
     variable: int
     value: int
@@ -110,7 +110,7 @@ def _within(
 
 
 def _whether(cells: Cells, targets: Sequence[Shares], closeness: float, draws: float) -> bool:
-    """Return whether so many draws are certainly too few."""
+    """Return whether this number of draws is certainly too small."""
     exactly = _exactly(closeness)
     fit = rake(cells, targets, draws, closeness=closeness, tolerance=exactly, only_whether=True)
     return fit.bound > exactly

@@ -96,7 +96,7 @@ class Rule:
         return [codebook.measure(batch) for codebook in self.codebooks]
 
     def chances_of(self, codes: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
-        """Return with which probability each row is kept, by its codes.
+        """Return the probability with which each row is kept, by its codes.
 
         A value that the pilot sample did not have is rare: it counts like the value that is kept
         most readily.
@@ -108,7 +108,7 @@ class Rule:
         return chances
 
     def chances(self, batch: Batch) -> NDArray[np.float64]:
-        """Return with which probability each row is kept."""
+        """Return the probability with which each row is kept."""
         return self.chances_of(self.codes(batch))
 
     def to_dict(self) -> dict[str, Any]:

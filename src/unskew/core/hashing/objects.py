@@ -142,7 +142,7 @@ def _listed(value: Any) -> object:
     """Return a NumPy array or number, or what another library calls so, as Python holds it."""
     try:
         array = np.asarray(value)
-    except (TypeError, ValueError, RuntimeError):  # of a type, or in a place, that NumPy has not
+    except (TypeError, ValueError, RuntimeError):  # NumPy cannot hold it: an array of a GPU
         return printed(value)
     listed = list(array) if array.dtype.kind in "mM" and array.ndim else array.tolist()
     return printed(value) if type(listed) is type(value) else listed

@@ -85,7 +85,7 @@ class _Worker:
 
 
 class Crew:
-    """Workers that answer questions. Close it, whatever happens: then no worker is left."""
+    """Workers that answer questions. Always close it, so that no worker is left."""
 
     def __init__(
         self,
@@ -246,7 +246,7 @@ class Crew:
 
 def kill(process: subprocess.Popen[Any]) -> None:
     """Kill a process at once; if it has a session of its own, also all that it started."""
-    if process.returncode is not None:  # its number may be another process's by now
+    if process.returncode is not None:  # another process may have its number by now
         return
     try:
         os.killpg(process.pid, signal.SIGKILL)

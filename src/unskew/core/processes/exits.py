@@ -14,7 +14,7 @@ FAILED = 2  # the exit code of a command that failed
 def exits_told(tell: Callable[[str], object]) -> Iterator[None]:
     """Make ``os._exit`` in this process say so and exit with 2, whatever code it is given.
 
-    ``os._exit(0)`` would end a command without a result, without a word, and as if it were done.
+    ``os._exit(0)`` would end a command silently and without a result, as if it had succeeded.
     A process that was forked from this one ends as it likes.
     """
     here, leave = os.getpid(), os._exit

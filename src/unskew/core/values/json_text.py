@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sys
-from typing import Any
+from collections.abc import Hashable
+from typing import Any, cast
 
 from unskew.core.errors import brief
 
@@ -33,6 +34,11 @@ def parse_json(text: str | bytes) -> Any:
         return json.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+def hashable(value: Any) -> Hashable:
+    """Return a value of JSON as one that can be counted: lists become tuples."""
+    return tuple(map(hashable, value)) if isinstance(value, list) else cast("Hashable", value)
 
 
 def json_fault(error: Exception, step: str) -> str:

@@ -1,4 +1,4 @@
-"""Values that stand for one that is not there."""
+"""Values that stand for a missing value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _OF_PANDAS = ("NaTType", "NAType")
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value stands for one that is not there: None, nan, or pandas' own."""
+    """Return whether a value stands for a missing one: None, nan, or pandas' own."""
     if isinstance(value, (float, np.floating)):
         return bool(np.isnan(value))
     if isinstance(value, (np.datetime64, np.timedelta64)):
@@ -18,6 +18,6 @@ def is_missing(value: object) -> bool:
 
 
 def is_missing_type(kind: type) -> bool:
-    """Return whether all values of a type stand for one that is not there."""
+    """Return whether all values of a type stand for a missing one."""
     library = kind.__module__.partition(".")[0]
     return kind is type(None) or (library == "pandas" and kind.__name__ in _OF_PANDAS)

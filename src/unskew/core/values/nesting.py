@@ -42,6 +42,8 @@ def _fault(examples: Sequence[object]) -> str:
     if _has_set(kinds):
         return _HAS_SET
     holders = _containers(kinds)
+    if not holders:
+        return ""
     level = (
         [value for value in examples if type(value) in holders]
         if kinds - set(holders)

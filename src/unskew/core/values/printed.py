@@ -17,8 +17,8 @@ def printed(value: object) -> str:
 def _printable(value: object, above: frozenset[int] = frozenset()) -> object:
     """Return what prints the same for equal values alone.
 
-    Many things print less than they are: long arrays leave out their middle, and plain objects
-    say only where they lie. ``above`` are the values that this one is in.
+    Many values print only in part: long arrays leave out their middle, and plain objects print only
+    their address. ``above`` are the values that this one is in.
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -53,7 +53,7 @@ def _as_array(value: object) -> NDArray[np.generic] | None:
         return None
     try:
         return np.asarray(value)
-    except (TypeError, ValueError, RuntimeError):  # of a type, or in a place, that NumPy has not
+    except (TypeError, ValueError, RuntimeError):  # NumPy cannot hold it: an array of a GPU
         return None
 
 

@@ -19,7 +19,7 @@ from unskew.core.variables.packed import Packed, pack, packed, python_rows, spre
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_MOST_ROLES = 15  # so many orders of their first messages fit into 64 bits
+_MOST_ROLES = 15  # the order in which up to this many roles first come fits into 64 bits
 
 
 def measure_column(column: pa.Array, measure: Measure) -> Packed | None:

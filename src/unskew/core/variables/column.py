@@ -29,7 +29,7 @@ from unskew.core.variables.variable import SalientVariable
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_SHOWN = 100  # rows in which an error looks for what is there
+_SHOWN = 100  # rows that are searched for names to suggest in an error
 
 
 def column_variable(name: str, *, known: bool = True) -> SalientVariable:
@@ -84,7 +84,7 @@ class _Reader:
         return pack(self._measured(leaves, measure, path, lost))
 
     def _parsed(self, is_there: Callable[[str], bool]) -> tuple[Measure, Path]:
-        """Return what the name means, where some whole names are there."""
+        """Return what the name means; ``is_there`` tells which whole names the data has."""
         if is_there(self.name):
             return VALUE, whole_name(self.name)
         measure, path = parse_measure(self.name)

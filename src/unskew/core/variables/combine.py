@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError, brief, check_range
-from unskew.core.processes.stop import raise_if_stopped
+from unskew.core.processes.stop import interrupt
 from unskew.core.usercode import RAISED, own_code, place_of, raised
 from unskew.core.variables.coded import Coded, as_coded, combine
 from unskew.core.variables.column import column_variable
@@ -83,7 +83,7 @@ def _check_objects(values: list[Any], what: str) -> None:
     try:
         check_values(values)
     except RowError as error:
-        raise UnskewError(f"{what} returned {error.said}") from error
+        raise UnskewError(f"{what} returned {error.problem}") from error
 
 
 def as_variables(by: By) -> tuple[SalientVariable, ...]:
@@ -183,8 +183,8 @@ def interval_labels(edges: Sequence[float]) -> list[str]:
 def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
     """Combine several variables into one whose values are tuples; X is the tuples seen.
 
-    The product of the supports would hold combinations that cannot occur, and each of those
-    makes homogenizing dearer without making it better.
+    The product of the supports would hold combinations that cannot occur, and each of those makes
+    homogenizing cost more and improves nothing.
     """
     if len(variables) == 1:
         return variables[0]
@@ -266,6 +266,7 @@ def _is_number(value: object) -> bool:
 
 def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) -> Values:
     measured: list[Hashable] = []
+    stops = interrupt()
     for example in batch.examples():
         try:
             measured.append(function(example))
@@ -274,11 +275,12 @@ def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) 
                 f"variable {name!r} raised {raised(error)}; "
                 f"make it return a value (example {brief(example)})"
             ) from error
-        raise_if_stopped()
+        if stops is not None:
+            stops.raise_again()
     try:
         return as_values(measured)
     except RowError as error:
         example = next(islice(batch.examples(), error.row, None))
         raise UnskewError(
-            f"variable {name!r} returned {error.said} (example {brief(example)})"
+            f"variable {name!r} returned {error.problem} (example {brief(example)})"
         ) from error

@@ -94,7 +94,7 @@ def last_role(value: Any) -> str | None:
 
 
 def _are_messages(items: Any) -> bool:
-    """Return whether a list has no items, or only dicts of which one has a role."""
+    """Return whether a list has no items, or only dicts, at least one with a role."""
     there = [item for item in items if item is not None]
     if not all(isinstance(item, Mapping) for item in there):
         return False

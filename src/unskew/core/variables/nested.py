@@ -42,7 +42,7 @@ class Reached:
 
 
 def reach(column: pa.Array, path: Path, start: int) -> Reached | None:
-    """Follow a path from a step on as far as types lead; None if the types have no such path."""
+    """Follow a path from a step on through nested types; None if the types have no such path."""
     import pyarrow as pa
 
     here = Reached(usual(column), None, start)

@@ -61,7 +61,7 @@ def pack(values: Sequence[Any]) -> NDArray[Any]:
 
 
 def spread(values: Packed, codes: pa.Array) -> Coded:
-    """Return the values of rows of which each has a code, or null: then it is None."""
+    """Return the values of rows by their codes; a row whose code is null has None."""
     distinct = values.tolist()
     if not codes.null_count:
         return coded(distinct, numpy_of(codes))

@@ -55,7 +55,7 @@ def check_values(values: Sequence[object]) -> None:
     try:
         check_nesting([values[row] for row in foreign])  # first: a deep tuple cannot be hashed
     except RowError as error:
-        raise RowError(foreign[error.row], error.said) from error
+        raise RowError(foreign[error.row], error.problem) from error
     distinct: set[object] = set()
     for row in foreign:
         value, size, step = values[row], len(distinct), "hashed"

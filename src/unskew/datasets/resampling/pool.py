@@ -97,7 +97,7 @@ class Coder:
         try:
             codes = self.histogram.add(batch).astype(np.int32)
         except RowError as error:  # it counts rows from the start of the batch
-            raise RowError(self.rows + error.row, error.said) from error
+            raise RowError(self.rows + error.row, error.problem) from error
         self.rows += len(batch)
         return codes
 

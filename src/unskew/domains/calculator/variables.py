@@ -25,7 +25,7 @@ def _mean_depth(batch: Batch) -> Values:
 
 
 # Every expression has an odd length, 2·digits − 1 + 2·pairs, so "the nearest even number" is
-# always a tie; ties go up here, which keeps apart the lengths that the samplers tell apart.
+# always a tie. Ties go up here, so that lengths that the samplers choose separately stay separate.
 VARIABLES = (
     round_to(
         _measured("length", kernels.LENGTH, "characters, to the nearest even number, ties up"), 2

@@ -10,7 +10,7 @@ from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.world import CELLS, HEIGHT, WALL, WIDTH
 
 # Of a program: tokens, statements, actions, moves, marker actions, constructs, the depth of the
-# deepest one, and a bit for each pair of constructs of which one stands directly in the other.
+# deepest one, and a bit for each pair of constructs, one directly inside the other.
 SIZE, STATEMENTS, ACTIONS, MOVES, MARKS, CONSTRUCTS, NESTING, INSIDE, PROGRAM_FACTS = range(9)
 # Of a world: rows, columns, cells, walls, cells with markers, markers of the first such cell,
 # markers of all of them.

@@ -194,7 +194,7 @@ def _derive(
 
 
 def action_programs(rng: np.random.Generator, lengths: Ints) -> Bytes:
-    """Draw programs of so many actions; all five actions are equally likely."""
+    """Draw programs of a number of actions; all five actions are equally likely."""
     first, last = t.FIRST_ACTION, t.FIRST_ACTION + len(t.ACTIONS)
     rows = np.zeros((len(lengths), LONGEST_ACTIONS + 4), dtype=np.uint8)
     rows[:, :3] = t.DEF, t.RUN, t.OPEN_RUN

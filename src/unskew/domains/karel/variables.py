@@ -89,7 +89,7 @@ def _ratio(name: str, doc: str, facts: Facts, part: int, whole: int = m.AREA) ->
 
 
 def _nested(batch: Batch) -> Values:
-    """Name the pairs of constructs of which one stands directly in the other."""
+    """Name the pairs of constructs, one directly inside the other."""
     inside = _program_facts(batch)[:, m.INSIDE]
     names = {bits: _names(bits) for bits in np.unique(inside).tolist()}
     values = np.empty(len(inside), dtype=object)

@@ -4,14 +4,14 @@ from unskew.core.domain import Domain, Formats
 from unskew.domains.reasoning_gym import examples
 from unskew.domains.reasoning_gym import variables as salient
 from unskew.domains.reasoning_gym.library import DOMAIN_NAME
-from unskew.domains.reasoning_gym.sources import Tasks
+from unskew.domains.reasoning_gym.sources import TaskSources
 
 __all__ = ["DOMAIN"]
 
 DOMAIN = Domain(
     name=DOMAIN_NAME,
     doc="questions with answers, a hundred kinds of them: the tasks of the library reasoning-gym",
-    sources=Tasks(),
+    sources=TaskSources(),
     variables=salient.Variables(),
     show=examples.show,
     check=examples.check,

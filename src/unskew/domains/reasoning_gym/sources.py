@@ -36,7 +36,7 @@ SEED_BITS = 63
 _NARROW = {"pool_matrix": 32}  # NumPy's old seeding takes 32 bits at most
 _PROBES = (0x5EED_0001, 0x5EED_0002, 0x5EED_0003)
 # These tasks read a set or dict of texts, which has another order in every process.
-_ORDERED_BY_HASH = frozenset(
+ORDERED_BY_HASH = frozenset(
     ("isomorphic_strings", "knight_swap", "polynomial_multiplication", "ransom_note", "word_ladder")
 )
 VERSION = "version"
@@ -45,7 +45,7 @@ _WIDEST = float(2**53)
 _DOC = "the library's"
 
 
-class Tasks(Mapping[str, Callable[..., Source]]):
+class TaskSources(Mapping[str, Callable[..., Source]]):
     """The tasks by name; the library is loaded when the first one is asked for."""
 
     def __getitem__(self, name: str) -> Callable[..., Source]:
@@ -211,7 +211,7 @@ class Items:
 
 
 def _warn_of_order(task: str, name: str) -> None:
-    if task in _ORDERED_BY_HASH and os.environ.get("PYTHONHASHSEED", "random") == "random":
+    if task in ORDERED_BY_HASH and os.environ.get("PYTHONHASHSEED", "random") == "random":
         warnings.warn(
             f"{name} gives other items in every process, whatever the seed: the library orders "
             "by Python's hash of texts; set PYTHONHASHSEED=0 before the command",

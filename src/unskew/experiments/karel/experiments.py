@@ -15,7 +15,7 @@ from unskew.experiments.karel.lab.tables import (
     FIRST_CONSISTENT,
     GENERALIZES,
     CellPlan,
-    Column,
+    ColumnPlan,
     TablePlan,
     grid,
 )
@@ -72,15 +72,17 @@ def _trained(*kinds: str) -> list[str]:
     return [f"{kind}{how}" for how in (", whole", ", passes", "") for kind in kinds]
 
 
-def _columns(tests: Mapping[str, str]) -> dict[str, Column]:
+def _columns(tests: Mapping[str, str]) -> dict[str, ColumnPlan]:
     """Return a column for each test set by its title, with the paper's numbers."""
-    return {title: Column(Exam(test), paper=PAPER.get(test, {})) for title, test in tests.items()}
+    return {
+        title: ColumnPlan(Exam(test), paper=PAPER.get(test, {})) for title, test in tests.items()
+    }
 
 
-def _ways(test: str, ways: Mapping[str, str], paper: Mapping[str, float]) -> dict[str, Column]:
+def _ways(test: str, ways: Mapping[str, str], paper: Mapping[str, float]) -> dict[str, ColumnPlan]:
     """Return a column for each way to count; the paper counts the first candidate."""
     return {
-        title: Column(Exam(test), solved=way, paper=paper if way == GENERALIZES else {})
+        title: ColumnPlan(Exam(test), solved=way, paper=paper if way == GENERALIZES else {})
         for way, title in ways.items()
     }
 
@@ -147,7 +149,7 @@ def _actions(scale: Scale) -> Iterator[TablePlan]:
     lengths = {}
     for length in range(1, 9):
         paper = {kind: numbers[length - 1] for kind, numbers in BY_ACTIONS.items()}
-        lengths[str(length)] = Column(Exam(ACTIONS), by=("actions", length), paper=paper)
+        lengths[str(length)] = ColumnPlan(Exam(ACTIONS), by=("actions", length), paper=paper)
     yield TablePlan(
         "Generalization by number of actions",
         grid(models, lengths),
@@ -157,8 +159,10 @@ def _actions(scale: Scale) -> Iterator[TablePlan]:
     )
     paper = {"baseline": 99.24}
     original = {
-        "original test set": Column(Exam(ORIGINAL), paper=PAPER[ORIGINAL]),
-        "its programs of actions alone": Column(Exam(ORIGINAL), ("control_flow", 0), paper=paper),
+        "original test set": ColumnPlan(Exam(ORIGINAL), paper=PAPER[ORIGINAL]),
+        "its programs of actions alone": ColumnPlan(
+            Exam(ORIGINAL), ("control_flow", 0), paper=paper
+        ),
     }
     yield TablePlan("Generalization on the original test set", grid(models, original))
 
@@ -169,7 +173,9 @@ def _grids(_: Scale) -> Iterator[TablePlan]:
     for title, test in {"original test set": ORIGINAL, "uniform test set": UNIFORM}.items():
         yield TablePlan(
             f"Generalization by pairs shown, {title}",
-            grid(models, {str(n): Column(Exam(test, n if n < 5 else None)) for n in range(1, 6)}),
+            grid(
+                models, {str(n): ColumnPlan(Exam(test, n if n < 5 else None)) for n in range(1, 6)}
+            ),
             form="lines",
             sides=("model", "pairs shown"),
         )
@@ -216,7 +222,7 @@ def _beyond(scale: Scale) -> Iterator[TablePlan]:
     """
     models = ("baseline", "uniform", "beyond", "beyond, wider", "beyond, longer")
     tests = [ORIGINAL, UNIFORM, *_narrow(scale).values(), *NESTED, *COVERED, ACTIONS, PROBLEMS]
-    cells = grid(models, {test: Column(Exam(test)) for test in tests})
+    cells = grid(models, {test: ColumnPlan(Exam(test)) for test in tests})
     yield TablePlan("Generalization on every test set", cells, form="heatmap", worst=True)
     again = "The same, with the first candidate that is consistent with the shown pairs"
     yield TablePlan(again, _counted(cells, FIRST_CONSISTENT), form="heatmap", worst=True)

@@ -118,7 +118,7 @@ def _examples(target: Iterable[Any], n: int | None, columns: Columns) -> Iterato
     """Read examples one by one; if the first is a table, they all are tables."""
     iterator = iter(target)
     begin = list(islice(iterator, 1))
-    # No second ``iter()``: some datasets are their own iterators, which it takes to the beginning.
+    # Call ``iter()`` once: some datasets are their own iterators, and a second call restarts them.
     examples = chain(begin, map(next, repeat(iterator)))
     if begin and is_table(begin[0]):
         return chain.from_iterable(readable_object(table).read(n, columns) for table in examples)

@@ -27,10 +27,10 @@ from unskew.models.runs import CHECKPOINT, claim, cut_log, log
 from unskew.models.training import (
     SAVE_SECONDS,
     Every,
-    Job,
     Position,
     Progress,
     Trainer,
+    Work,
     cuda_graph,
     learning_rate,
     train_steps,
@@ -162,7 +162,7 @@ class _TrainingStep:
         )
         begin_moments(model, self._optimizer)
         self._inputs: tuple[Tensor, ...] = ()  # of the captured step
-        self._captured: Job | None = None
+        self._captured: Work | None = None
         self.losses = torch.zeros(model.members, device=device)
 
     def run(self, step: int) -> None:
@@ -190,7 +190,7 @@ class _TrainingStep:
         self._optimizer.step()
         self.losses.copy_(losses.detach())
 
-    def _capture(self, batch: tuple[Tensor, Tensor, Tensor]) -> Job:
+    def _capture(self, batch: tuple[Tensor, Tensor, Tensor]) -> Work:
         """Capture a step. Its warm-ups change weights and moments, so these are put back."""
         tokens, lengths, values = self._inputs = tuple(tensor.clone() for tensor in batch)
         state = training_tensors(self._model, self._optimizer)

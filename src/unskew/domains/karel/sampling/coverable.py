@@ -168,7 +168,7 @@ def _start_kindly(world: World, hidden: h.Hidden) -> None:
     pose = int(uniform(state) * (4 * CELLS))
     world[HEIGHT], world[WIDTH] = SIDE, SIDE
     world[FACING], world[POSITION] = pose & 3, pose >> 2
-    half = 1 << 30  # so many cells that a few revealed ones do not matter
+    half = 1 << 30  # enough cells that a few revealed ones do not matter
     left[h.CELLS_LEFT], left[h.FREE_LEFT] = 2 * half, half
     left[h.OPEN_LEFT], left[h.MARKED_LEFT] = 2 * half, half
     left[h.COUNTS], left[h.KIND] = h.MIXED if pose & 4 else h.EVEN, h.KINDLY

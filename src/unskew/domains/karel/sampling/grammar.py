@@ -35,7 +35,7 @@ NOTHING = -1
 # its condition, and what stood before. Then, after an action, how often it stood there; after a
 # WHILE, its condition.
 KIND, TO_COME, STATEMENTS_IN_ALL, CONDITION, BEFORE, DETAIL = range(6)
-# What is counted of a program, and weighed.
+# The counts of a program. Whole programs are weighed by them.
 LENGTH, ACTIONS, CONSTRUCTS, NESTING, STATEMENTS, FACTS = range(6)
 
 

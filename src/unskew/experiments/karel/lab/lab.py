@@ -45,7 +45,7 @@ TRAINING_FACTS = (  # the facts of an entry that a result shows for each model
     "seconds", "at_once",
 )  # fmt: skip
 SCORE_FACTS = {"tasks", "beam", "set", "shares", "by", "misses", "dropped"}
-FEW = 4_096  # this process makes so many examples before a worker process has started
+FEW = 4_096  # examples that this process can make before a worker process has started
 COUNT_FILE, PROVENANCE_FILE = "at_once", "provenance.json"  # files of a run
 BY = {"actions-test": ("actions",), "msr-test": ("control_flow",)}
 

@@ -51,7 +51,7 @@ class Experiment:
         """Train and score what is missing, and return the result.
 
         ``only`` names the models that may be trained, as ``baseline``, or as ``baseline:1`` for
-        one seed. Of all other models the result has what an earlier run left.
+        one seed. For all other models the result has what an earlier run left.
         """
         entries: Entries = {}
         for model, exams in self.trainings(lab.scale):

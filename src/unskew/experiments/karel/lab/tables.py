@@ -50,7 +50,7 @@ class TablePlan:
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnPlan:
     """A column of a table: what its cells have in common, and the paper's numbers.
 
     ``paper`` has a number for a model or for a kind of models. The kind of a model is its name up
@@ -69,7 +69,7 @@ class Column:
         return CellPlan(row, column, model, self.exam, paper, self.by, self.solved)
 
 
-def grid(models: Iterable[str], columns: Mapping[str, Column]) -> tuple[CellPlan, ...]:
+def grid(models: Iterable[str], columns: Mapping[str, ColumnPlan]) -> tuple[CellPlan, ...]:
     """Return a cell for each model and each column; ``models`` may have a title for each model."""
     titles = models if isinstance(models, Mapping) else {model: model for model in models}
     return tuple(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.datasets.inputs import content_of
-from unskew.datasets.splits import key_hashes
+from unskew.datasets.parts.splits import key_hashes
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.recipes import RECIPES, SPECIFICATIONS
 from unskew.experiments.karel.lab.scales import Scale

@@ -164,7 +164,7 @@ def _sized(kind: str, size: str, scale: Scale, seed: int) -> Training:
 def _narrow(name: str, scale: Scale, seed: int) -> Training:
     """Train on worlds like those of one narrow test set; the programs are the original ones (5.4).
 
-    ``msr`` and ``uniform`` are trained for as long on as many examples, to compare with. With
+    To compare, ``msr`` and ``uniform`` are trained for as many steps on as many examples. With
     the usual first weights most of these models learn programs and ignore the worlds (docs/log.md).
     So they begin with weights that see what a program changed.
     """

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, check_count
-from unskew.datasets.splits import key_hashes, keys_in
+from unskew.datasets.parts.splits import key_hashes, keys_in
 from unskew.datasets.target import open_input, open_target
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM, check, world_numbers, world_rows
 from unskew.models.karel.data.tasks import Tasks, joined
 from unskew.models.samples import Sample, join, read_sample
 
-# Left out of what is trained on unless one says otherwise. The test programs of actions alone are
+# Left out of the training by default. The test programs of actions alone are
 # not here: they are all there are of one to three actions.
 TEST_SETS = ("karel/msr-test", "karel/msr-val", "karel/while-in-while", "karel/while-in-if")
 HELD_OUT = 512  # number of tasks that check a run
@@ -99,7 +99,7 @@ def read_tasks(names: Sequence[str], excluded: Sequence[str]) -> Reading:
 
 
 def _refuse_wrong(batch: Batch, name: str) -> None:
-    """See that programs make the outputs of a sample: what is learnt must be so."""
+    """Check on a sample that programs make their outputs, so that no model learns false ones."""
     sample = batch.head(1000)
     wrong = np.flatnonzero(~check(sample))
     if len(wrong):

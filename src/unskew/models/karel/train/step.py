@@ -19,7 +19,7 @@ from unskew.models.karel.data.tasks import Minibatch, Minibatches
 from unskew.models.karel.network.synthesizer import Synthesizer, SynthesizerConfig, best_dtype
 from unskew.models.ranks import ALONE, Ranks
 from unskew.models.runs import facts_without
-from unskew.models.training import Capture, Job, cuda_graph, learning_rate
+from unskew.models.training import Capture, Work, cuda_graph, learning_rate
 
 Batches: TypeAlias = Minibatches | Rounds
 WARM_UPS = 2  # passes before a graph is captured
@@ -87,9 +87,9 @@ class _Captured:
     """
 
     place: Minibatch
-    differentiate: Job
+    differentiate: Work
     sums: list[Tensor]
-    update: Job
+    update: Work
 
 
 class TrainingStep:

@@ -64,7 +64,7 @@ class Cache:
     def awaited(
         self, function: Callable[[np.random.Generator], Awaitable[Any]], way: str
     ) -> Callable[[np.random.Generator], Awaitable[Any]]:
-        """Return such a function of an async one."""
+        """Return the same for an async function."""
         self._header["way"] = way
 
         async def cached(rng: np.random.Generator) -> Any:
@@ -218,7 +218,7 @@ def _json(line: dict[str, Any], sampler: Any) -> bytes:
     try:
         check_nesting([line["value"]])
     except RowError as error:
-        raise UnskewError(f"{what}: {error.said}") from error
+        raise UnskewError(f"{what}: {error.problem}") from error
     fault = _fault(line["value"])
     if fault:
         raise UnskewError(

@@ -17,7 +17,7 @@ from unskew.core.errors import UnskewError
 from unskew.core.processes.stop import raise_if_stopped
 
 RAISED = (Exception, SystemExit, GeneratorExit)  # by a user's function; all but Ctrl-C
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_PACKAGE = str(Path(__file__).parents[2]) + os.sep
 _STANDARD = str(Path(sysconfig.get_path("stdlib"))) + os.sep
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _COMPILED = (".pyx", ".pxi", ".pxd")  # frames of libraries that Cython compiled

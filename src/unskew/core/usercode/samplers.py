@@ -18,17 +18,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from unskew.core.batch import Batch
-from unskew.core.cache import Cache
-from unskew.core.collected import Collected, Returned
 from unskew.core.errors import RowError, UnskewError, brief
 from unskew.core.processes.stop import interrupt, raise_if_stopped
 from unskew.core.rng import child
 from unskew.core.usercode import own_code
+from unskew.core.usercode.cache import Cache
+from unskew.core.usercode.collected import Collected, Returned
 
 CHUNK = 256  # examples of a user's function that are collected at once, at most
-AHEAD = 0.001  # seconds of drawing that may be in vain
+AHEAD = 0.001  # seconds of drawing that may turn out to be for nothing
 STEP = 1.0  # seconds of drawing until the examples are handed on, where all of them are needed
-SHARE = 8  # one example is drawn ahead for so many that were drawn before
+SHARE = 8  # examples drawn before for each one that is drawn ahead
 WAVES = 4  # calls for each call at a time, until the examples are handed on
 
 Drawn: TypeAlias = tuple[Batch, Counter[str]]
@@ -56,7 +56,7 @@ class OneByOne:
             for _ in range(n):
                 collected.add(self._call(rng))
                 if stops is not None:
-                    raise_if_stopped()
+                    stops.raise_again()
             return self._batch(collected), Counter()
 
     def some(self, rng: np.random.Generator, needed: int | None, drawn: int) -> Drawn:
@@ -74,7 +74,7 @@ class OneByOne:
             for _ in range(most):
                 collected.add(self._call(rng))
                 if stops is not None:
-                    raise_if_stopped()
+                    stops.raise_again()
                 if clock() - begin >= seconds:
                     break
             batch = self._batch(collected)
@@ -156,7 +156,7 @@ class Concurrently:
         cache: Cache | None = None,
     ) -> None:
         """Call nothing yet."""
-        from unskew.core.event_loop import EventLoop  # asyncio takes a while to import
+        from unskew.core.usercode.event_loop import EventLoop  # asyncio takes a while to import
 
         self._call = call if cache is None else cache.awaited(call, "async")
         self._label, self._most, self.cached = label, most, cache is not None

@@ -27,13 +27,13 @@ from unskew.core.source import Source
 from unskew.core.tally import Tally
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import SalientVariable
-from unskew.datasets.pilots import recipe_balance
-from unskew.datasets.splits import Excluded, allowed, keys_in
+from unskew.datasets.parts.pilots import recipe_balance
+from unskew.datasets.parts.splits import Excluded, allowed, keys_in
 
 if TYPE_CHECKING:
     from unskew.datasets.target import Target
 
-DERIVED_AT_ONCE = 4096  # given examples made anew at once
+DERIVED_AT_ONCE = 4096  # given examples that are made again at once
 IN_VAIN = 1000  # draws in a row that left nothing
 FEWEST = 256  # examples drawn at once to make up for what was left out
 
@@ -100,7 +100,7 @@ def make_shard(
         taken.append(batch)
         done += len(batch)
         advance(len(batch))
-    advance(rows - done)  # given examples of which nothing was made
+    advance(rows - done)  # given examples that nothing was made from
     return concatenate(taken), batches.tally
 
 
@@ -135,7 +135,8 @@ def restricted(opened: OpenRecipe, split: str = "") -> Source:
         while have < n:
             missing = n - have
             wanted = -(-missing * drawn // have) if have else n  # by the share left so far
-            # Not too few: what a source draws may depend on the row, as lengths that take turns.
+            # Not too few: what a source draws may depend on the row, as where it takes lengths in
+            # turn.
             asked = max(min(wanted, n), FEWEST) if drawn else n
             batch, reasons = source.draw(rng, asked)
             drawn += len(batch)

@@ -31,7 +31,7 @@ class Collected:
     def add(self, example: object) -> None:
         """Add the next example."""
         row = len(self._examples)
-        if row & (row - 1) == 0:
+        if row & (row - 1) == 0 and type(example) not in _FIXED:
             self._texts[row] = _text(example)
         self._examples.append(example)
 

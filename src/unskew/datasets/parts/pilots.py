@@ -22,10 +22,10 @@ from unskew.core.errors import HealthWarning, UnskewError, brief, check_whole
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.source import Source
-from unskew.core.values.json_text import parse_json
+from unskew.core.values.json_text import hashable, parse_json
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import SalientVariable, describe
-from unskew.datasets.part import NOTES
+from unskew.datasets.parts.part import NOTES
 from unskew.io.files import create_text
 from unskew.io.location import Place, inside
 
@@ -41,7 +41,7 @@ ERROR = 0.05  # relative standard error wanted of the rarest share that matters
 def goal_of(recipe: Recipe) -> Goal:
     """Return what a recipe wants to reach."""
     targets = {
-        name: target if isinstance(target, str) else {_value(v): share for v, share in target}
+        name: target if isinstance(target, str) else {hashable(v): share for v, share in target}
         for name, target in recipe.target.items()
     }
     return Goal(recipe.budget, recipe.closeness, targets)
@@ -169,7 +169,3 @@ def _wanted(first: Balance) -> int:
         dropped = (shares > 0) & (reached < OFTEN_KEPT * first.draws * shares)
         rarest = min([rarest, *shares[dropped].tolist()])
     return math.ceil(1 / (rarest * ERROR**2))
-
-
-def _value(value: Any) -> Any:
-    return tuple(map(_value, value)) if isinstance(value, list) else value

@@ -84,7 +84,7 @@ def keys_in(target: Target, key: str) -> Hashes:
 
     Args:
         target: A dataset, a file, a table or a recipe.
-        key: The column that tells the examples apart which are compared with these.
+        key: The column that tells examples apart, here and in the data that is compared.
     """
     return _keys_in(_Content(target.label, target.content(), target), key)
 
