@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_engines import contents
+from tests.datasets import finished_contents
 from tests.waiting import HANG, until
 from unskew import Recipe, UnskewError, audit, generate, resample
 from unskew.audits.saved import audit_text
@@ -79,7 +79,9 @@ def test_a_node_that_dies_changes_nothing(cluster, held):
         killed = beside.submit(kill)
         found = generate(HELD_RECIPE, "made", engine=ray_cluster())
         killed.result(HANG)
-    assert contents(found.folder) == contents(generate(HELD_RECIPE, "plain").folder)
+    assert finished_contents(found.folder) == finished_contents(
+        generate(HELD_RECIPE, "plain").folder
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -101,7 +103,9 @@ def test_a_node_of_ones_own_that_dies_is_one_line_and_the_same_command_goes_on(c
     assert len(list(held.glob("*.parquet"))) >= 3
     assert not ray.is_initialized()
     found = generate(HELD_RECIPE, "made")
-    assert contents(found.folder) == contents(generate(HELD_RECIPE, "plain").folder)
+    assert finished_contents(found.folder) == finished_contents(
+        generate(HELD_RECIPE, "plain").folder
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -114,7 +118,7 @@ def test_relative_inputs_are_those_of_the_command(cluster, tmp_path, monkeypatch
     for number, asked in enumerate((recipe, given)):
         plain = generate(asked, f"plain-{number}")
         found = generate(asked, f"ray-{number}", engine=ray_cluster())
-        assert contents(found.folder) == contents(plain.folder)
+        assert finished_contents(found.folder) == finished_contents(plain.folder)
 
 
 # While there is a file of the name "held", no process but the one that asks measures a row.
