@@ -1,15 +1,15 @@
 """Datasets for tests: what a folder holds, and runs in which something happens on the way."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unskew.core.recipe import Recipe
-from unskew.datasets.run import Engine, run_part
-from unskew.io.location import Place, sha256
+from unskew.datasets.engines.worker import answering
+from unskew.datasets.work import Arrays, Engine, Work
+from unskew.io.location import sha256
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -47,11 +47,12 @@ def agree_with_part(folder: Path, number: int) -> None:
 def one_by_one(before: Callable[[int], object]) -> Engine:
     """Return an engine that makes parts in this process and calls ``before`` ahead of each."""
 
-    def engine(recipe: Recipe, place: Place, indices: Sequence[int]) -> Iterator[int]:
-        for index in indices:
+    def engine(work: Work) -> Generator[tuple[int, Arrays], None, None]:
+        make = answering(work.task)
+        for index in work.numbers:
             before(index)
-            run_part(recipe, place, index)
-            yield index
+            make(index)
+            yield index, ()
 
     return engine
 

@@ -1,6 +1,8 @@
 """Small things that data and samplers of users have, and what is said of them."""
 
 import json
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -42,3 +44,39 @@ def test_a_sampler_of_many_may_return_an_array() -> None:
     assert unskew.audit(pairs, by="count(example)", n=50, batch=8).n == 50
     with pytest.raises(UnskewError, match=r"returned array\(1\) when asked for"):
         unskew.audit(lambda rng, n: np.array(1), n=5, batch=5)
+
+
+@pytest.mark.parametrize("verb", [unskew.resample, unskew.weights])
+def test_a_variable_of_which_nothing_repeats_is_told(verb: Any) -> None:
+    ages = np.random.default_rng(0).normal(40, 10, 200).tolist()
+    rows = [{"age": age, "id": i, "job": i % 2} for i, age in enumerate(ages)]
+    with pytest.warns(
+        unskew.HealthWarning, match="hardly any value of 'age' repeats .* unskew.bins"
+    ):
+        verb(rows, by="age")
+    with pytest.warns(unskew.HealthWarning, match="hardly any value of 'job × id' repeats"):
+        verb(rows, by=["job", "id"])
+    verb(rows, by="job")  # a warning would be an error
+
+
+def test_names_and_addresses_that_are_not_read_have_a_next_step() -> None:
+    with pytest.raises(UnskewError, match=r"give datasets\.load_dataset\('someone/maths'\)"):
+        unskew.audit("someone/maths")
+    with pytest.raises(UnskewError, match="download the file first, and give its path"):
+        unskew.resample("https://example.com/x.parquet", by="a")
+    with pytest.raises(UnskewError, match="is data, and homogenize draws new examples"):
+        unskew.homogenize("https://example.com/x.parquet", by="a")
+
+
+def test_audits_of_dates_and_prices_are_saved(tmp_path: Path) -> None:
+    rows = [
+        {
+            "day": date(2024, 1, 1 + i % 3),
+            "at": datetime(2024, 1, 1, i % 5),
+            "price": Decimal(i % 2),
+        }
+        for i in range(30)
+    ]
+    audited = unskew.audit(rows)
+    assert {"day", "at", "price"} <= set(audited.variables)
+    assert unskew.Audit.load(audited.save(tmp_path / "audit.json")).variables == audited.variables

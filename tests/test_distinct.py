@@ -2,7 +2,6 @@
 
 import tempfile
 from collections import Counter
-from copy import copy
 from itertools import pairwise
 
 import numpy as np
@@ -51,7 +50,8 @@ def test_every_hash_is_counted_in_memory_and_in_files(parts, in_memory):
 @given(PARTS, PARTS, MEMORY, MEMORY)
 def test_merged_counts_are_the_counts_of_both(one, two, memory_of_one, memory_of_two):
     merged, other = counted(one, memory_of_one), counted(two, memory_of_two)
-    merged.merge(other)
+    for hashes, counts in other.groups():
+        merged.add_counts(hashes, counts)
     merged.add(np.array([5], np.uint64))
     assert as_counter(merged) == as_counter(counted([*one, *two, [5]], 1000))
     assert as_counter(other) == as_counter(counted(two, 1000))
@@ -78,14 +78,20 @@ def test_repeats_need_no_files():
     assert distinct._folder is None
 
 
-@given(PARTS, MEMORY)
-def test_a_copy_needs_no_files(parts, in_memory):
-    distinct = counted(parts, in_memory)
-    expected = as_counter(distinct)
-    copied = copy(distinct)
-    assert copied._folder is None
-    del distinct
-    assert as_counter(copied) == expected
+@given(PARTS, PARTS, MEMORY)
+def test_different_hashes_of_others_are_added(one, two, in_memory):
+    both, other = (Distinct(in_memory=in_memory) for _ in range(2))
+    for hashes in one:
+        both.add(np.array(hashes, np.uint64))
+    for hashes in two:
+        other.add(np.array(hashes, np.uint64))
+    for hashes, _ in other.groups():
+        both.add_different(hashes, 0)
+    every = [hash_ for hashes in (*one, *two) for hash_ in hashes]
+    assert both.count() == len(set(every))
+    assert both.total == sum(map(len, one))
+    both.add_different(np.array([5], np.uint64), 3)
+    assert both.total == sum(map(len, one)) + 3
 
 
 def test_a_temporary_folder_that_cannot_be_used_is_one_line(tmp_path, monkeypatch):

@@ -30,6 +30,10 @@ PARSED_ONLY = {
     "unskew verify s3": "likewise",
     "unskew generate karel/uniform --given s3": "likewise",
     "unskew generate karel/msr-train -o /shared": "needs a cluster; tests/test_ray.py has one",
+    "unskew audit s3": "needs a store and a cluster; tests/test_ray.py and test_store_files.py",
+    "unskew resample data --homogenize answer -o even.parquet --engine": "needs a cluster",
+    "unskew audit 'data/*.parquet' --workers": "needs files; tests/test_shared.py has some",
+    "unskew warm-up": "takes a minute; a long test of tests/test_compiled.py runs it",
 }
 
 OTHERS_OPTIONS = {"--head", "--nproc-per-node", "--generate", "--version", "--help"}

@@ -18,6 +18,7 @@ from unskew.core.processes.crew import send
 from unskew.core.processes.worker import STOPPED
 from unskew.datasets.engines import processes
 from unskew.datasets.parts.part import NOTES, finished_part
+from unskew.datasets.run import part_work
 
 SMALL = Recipe("calculator/dcfg", 3_000, homogenize=("length",), seed=5, shard_size=100)
 KAREL = Recipe("karel/msr", 600, shard_size=100)
@@ -448,6 +449,6 @@ def test_a_worker_that_cannot_be_told_to_stop_is_killed_and_leaves_nothing(
     recipe = Recipe("own:draw", 2, shard_size=1)
     (folder / "recipe.json").write_text(recipe.to_json())
     with pytest.raises(UnskewError, match="ValueError"):
-        list(processes(2)(recipe, folder, [0, 1]))
+        list(processes(2)(part_work(recipe, folder, [0, 1])))
     assert not is_alive(int(Path("process").read_text()))
     assert not list(folder.rglob("*.part"))

@@ -115,9 +115,9 @@ def test_workers_notice_it_by_themselves(inputs):
     recipe = recipe_with("given", "base.jsonl")
     generate(recipe, "made").parts[1].unlink()
 
-    def change_then_make(recipe, folder, indices):
+    def change_then_make(work):
         replace("base.jsonl")
-        return processes(2)(recipe, folder, indices)
+        return processes(2)(work)
 
     before = contents(Path("made"))
     with pytest.raises(UnskewError, match=r"base\.jsonl has changed since .*made was begun"):

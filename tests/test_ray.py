@@ -1,7 +1,8 @@
-"""Datasets made on a real Ray cluster of several nodes, of which one dies: the same files."""
+"""Datasets and counts of a real Ray cluster, of which a node dies: the same files and counts."""
 
 import contextlib
 import http.server
+import json
 import os
 import signal
 import socket
@@ -13,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_engines import contents
+from tests.datasets import finished_contents
 from tests.waiting import HANG, until
-from unskew import Recipe, UnskewError, generate
+from unskew import Recipe, UnskewError, audit, generate, resample
+from unskew.audits.saved import audit_text
 from unskew.datasets.engines import ray as ray_engine
 from unskew.datasets.engines.ray import _knock, ray_cluster
 
@@ -77,7 +79,9 @@ def test_a_node_that_dies_changes_nothing(cluster, held):
         killed = beside.submit(kill)
         found = generate(HELD_RECIPE, "made", engine=ray_cluster())
         killed.result(HANG)
-    assert contents(found.folder) == contents(generate(HELD_RECIPE, "plain").folder)
+    assert finished_contents(found.folder) == finished_contents(
+        generate(HELD_RECIPE, "plain").folder
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -99,7 +103,9 @@ def test_a_node_of_ones_own_that_dies_is_one_line_and_the_same_command_goes_on(c
     assert len(list(held.glob("*.parquet"))) >= 3
     assert not ray.is_initialized()
     found = generate(HELD_RECIPE, "made")
-    assert contents(found.folder) == contents(generate(HELD_RECIPE, "plain").folder)
+    assert finished_contents(found.folder) == finished_contents(
+        generate(HELD_RECIPE, "plain").folder
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -112,7 +118,70 @@ def test_relative_inputs_are_those_of_the_command(cluster, tmp_path, monkeypatch
     for number, asked in enumerate((recipe, given)):
         plain = generate(asked, f"plain-{number}")
         found = generate(asked, f"ray-{number}", engine=ray_cluster())
-        assert contents(found.folder) == contents(plain.folder)
+        assert finished_contents(found.folder) == finished_contents(plain.folder)
+
+
+# While there is a file of the name "held", no process but the one that asks measures a row.
+COUNTING = """
+import os
+import time
+from pathlib import Path
+
+def of(row):
+    if os.getpid() != int(Path("asking").read_text()):
+        Path(f"counting-{os.getpid()}").touch()
+        while Path("held").exists():
+            time.sleep(0.01)
+    return row["a"] // 2
+"""
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """A folder with many files, and a measure that waits."""
+    (tmp_path / "counting.py").write_text(COUNTING)
+    (tmp_path / "held").touch()
+    (tmp_path / "asking").write_text(str(os.getpid()))
+    (tmp_path / "data").mkdir()
+    for number in range(9):
+        rows = [json.dumps({"a": (number * i) % 11, "b": f"{i}"}) + "\n" for i in range(40)]
+        (tmp_path / "data" / f"{number}.jsonl").write_text("".join(rows))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path / "data"
+    sys.modules.pop("counting", None)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_node_that_dies_changes_no_count(cluster, files):
+    """It dies while it counts the rows of a file."""
+    made, nodes = cluster
+    by = ["counting:of", "b"]
+
+    def kill() -> None:
+        until(lambda: len(list(Path().glob("counting-*"))) >= 3)
+        with contextlib.suppress(Exception):
+            made.remove_node(nodes[0], allow_graceful=False)
+        Path("held").unlink()
+
+    with ThreadPoolExecutor() as beside:
+        killed = beside.submit(kill)
+        shared = audit(files, by, engine=ray_cluster())
+        killed.result(HANG)
+    assert audit_text(shared) == audit_text(audit(files, by))
+    chosen = resample(files, by, seed=1, path="shared.parquet", engine=ray_cluster())
+    alone = resample(files, by, seed=1, path="alone.parquet")
+    assert chosen.indices.tolist() == alone.indices.tolist()
+    assert Path("shared.parquet").read_bytes() == Path("alone.parquet").read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_functions_are_sent_to_the_nodes_and_their_errors_come_back(cluster, files):
+    Path("held").unlink()
+    function = {"even": lambda row: row["a"] % 2 == 0}
+    assert audit(files, function, engine=ray_cluster()) == audit(files, function)
+    with pytest.raises(UnskewError, match=r"'part' raised ZeroDivisionError.*example \{'a': 10"):
+        audit(files, {"part": lambda row: 1 // (10 - row["a"])}, engine=ray_cluster())
 
 
 def is_there(address: str) -> bool:

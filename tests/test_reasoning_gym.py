@@ -7,6 +7,7 @@ import json
 import math
 import os
 import random
+import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ import pytest
 import unskew
 from tests.commands import python
 from tests.statistics import fits
+from tests.waiting import HANG
 from unskew.balance import theory
 from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.rng import generator
@@ -83,6 +85,17 @@ def test_without_the_library_list_says_how_to_get_it(run, absent):
     facts = json.loads(run("list", "--json")[1])
     assert not any(name.startswith("reasoning-gym/") for name in facts["sources"])
     assert set(facts["not_installed"]) == {"reasoning-gym"}
+
+
+def test_a_list_of_everything_does_not_load_the_library():
+    """It takes more than a second. The tasks are listed for whoever names the domain."""
+    code = (
+        "import sys; from unskew.cli import app; app(['list'], standalone_mode=False); "
+        "print('reasoning_gym' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG)
+    assert "unskew list reasoning-gym shows each" in run.stdout
+    assert run.stdout.endswith("False\n")
 
 
 @pytest.mark.parametrize("command", [("show",), ("audit",), ("generate", "-o", "d")])

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import zoneinfo
 
 import numpy as np
 import pytest
@@ -15,9 +16,9 @@ from unskew.core.errors import UnskewError
 from unskew.core.values.value_data import value_data, value_of
 from unskew.core.variables.combine import as_variable
 
-PARTS = (
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
-) | st.binary()
+NUMBERS = st.integers() | st.floats(allow_nan=False) | st.decimals(allow_nan=False)
+MOMENTS = st.dates() | (st.datetimes() | st.times()).map(lambda moment: moment.replace(fold=0))
+PARTS = st.none() | st.booleans() | NUMBERS | MOMENTS | st.text() | st.binary()
 VALUES = st.recursive(PARTS, lambda inner: st.tuples(inner, inner), max_leaves=4)
 
 
@@ -30,11 +31,18 @@ def test_a_value_comes_back_with_its_type(value):
     assert repr(value_of(through_json(value_data(value)))) == repr(value)
 
 
+def test_a_time_with_a_zone_comes_back_equal():
+    moment = datetime.datetime(2020, 7, 1, 12, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin"))
+    back = value_of(through_json(value_data(moment)))
+    assert back == moment
+    assert hash(back) == hash(moment)
+
+
 def test_nan_comes_back():
     assert np.isnan(value_of(through_json(value_data(float("nan")))))
 
 
-@pytest.mark.parametrize("value", [datetime.date(2020, 1, 2), 1j, frozenset([1]), (1, 1j)])
+@pytest.mark.parametrize("value", [datetime.timedelta(1), 1j, frozenset([1]), (1, 1j)])
 def test_a_value_that_would_come_back_changed_is_refused(value):
     with pytest.raises(UnskewError, match="which cannot be saved; measure"):
         value_data(value)
@@ -49,10 +57,20 @@ def nested(levels):
 
 @pytest.mark.parametrize(
     "data",
-    [[1], {}, {"tuple": 3}, {"float": "1"}, {"bytes": "?"}, {"set": [1]}, nested(5000)],
+    [
+        [1],
+        {},
+        {"tuple": 3},
+        {"float": "1"},
+        {"bytes": "?"},
+        {"set": [1]},
+        {"date": "x"},
+        {"decimal": "x"},
+        nested(5000),
+    ],
 )
 def test_data_that_holds_no_value_is_refused(data):
-    with pytest.raises(ValueError, match=r"no value|hex"):
+    with pytest.raises(ValueError, match=r"no value|hex|isoformat"):
         value_of(data)
 
 

@@ -17,8 +17,8 @@ from tests.commands import UNSKEW
 from tests.datasets import AT_THE_NEXT_DRAW, contents, edit_json, one_by_one
 from tests.waiting import HANG, until
 from unskew import Recipe, UnskewError, generate
+from unskew.datasets.engines.worker import answering
 from unskew.datasets.parts.part import NOTES, finished_part, part_name
-from unskew.datasets.run import run_part
 from unskew.io.files import STALE, create_text, remove_left, write_by, write_text
 
 SMALL = Recipe("calculator/dcfg", 250, {"p": 0.3}, shard_size=100)
@@ -195,11 +195,12 @@ def test_nothing_is_put_in_place_after_a_part_that_is_missing(tmp_path):
     """Its keys are not known, so what repeats them is not known either."""
     folder, small = tmp_path / "made", replace(DISTINCT, n=400)
 
-    def lazy(recipe, place, indices):
-        for index in indices:
+    def lazy(work):
+        make = answering(work.task)
+        for index in work.numbers:
             if index != 1:
-                run_part(recipe, place, index)
-            yield index
+                make(index)
+            yield index, ()
 
     with pytest.raises(UnskewError, match=r"part 1 of .* is not whole; run the same"):
         generate(small, folder, engine=lazy)

@@ -412,9 +412,9 @@ def refused(run, s3, tmp_path, monkeypatch):
         ("s3://bucket/x?region=", "s3:// takes values for"),
         ("s3://bucket/x?scheme=ftp", "by 'ftp'; give http or https"),
         ("s3://bucket/x?endpoint_override=ftp://host", "by 'ftp'; give http or https"),
-        ("ftp://host/x", "is of no known kind; give a folder, or s3://bucket/prefix"),
-        ("https://host/x.parquet", "is of no known kind"),
-        ("file:///tmp/x", "is of no known kind"),
+        ("hdfs://host/x", "is of no known kind; give a folder, or s3://bucket/prefix"),
+        ("https://host/x.parquet", "is of no known kind; download the file first"),
+        ("file:///tmp/x", "is of no known kind; give the path alone: /tmp/x"),
     ],
 )
 def test_an_address_that_leads_nowhere(refused, address, expected):

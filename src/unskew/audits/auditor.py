@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from unskew.audits.audit import Audit
 from unskew.audits.binning import choose_edges
 from unskew.audits.counts import ValueCounts
+from unskew.audits.tallies import Tallies, hashes_of
 from unskew.balance.codebook import MAX_VALUES
 from unskew.core.distinct import Distinct
 from unskew.core.errors import RowError, UnskewError
@@ -27,24 +28,25 @@ class Auditor:
     """Measures batches one after another. Memory holds the counts, and not the examples.
 
     The first batch decides which variables are counted in bins. To measure several files apart,
-    measure the first batch, give each file an auditor of its own (``apart``), and merge these
-    auditors in the order of the files: the audit is the same as that of one auditor.
+    measure the first batch, give each file an auditor of its own (``apart``), and merge what they
+    counted in the order of the files: the audit is the same as that of one auditor.
     """
 
     def __init__(
         self,
         variables: Sequence[SalientVariable],
-        like: Audit | None = None,
+        bins: Mapping[str, tuple[float, ...]] | None = None,
         *,
         most_named: int = MAX_VALUES,
     ) -> None:
         """Start with nothing measured.
 
-        ``like`` is an audit with the bins to use. Of a variable with more than ``most_named``
-        values, the first ones are listed, and the others are counted together.
+        ``bins`` has the edges of the bins of variables; no edges mean no bins. Any other variable
+        gets bins if its numbers hardly repeat. Of a variable with more than ``most_named`` values,
+        the first ones are listed, and the others are counted together.
         """
         self._most_named = most_named
-        self._variables, self._like = tuple(variables), like
+        self._variables, self._bins = tuple(variables), dict(bins or {})
         self._begun = False
         self._columns: list[ValueCounts] = []
         self._rows = Distinct()
@@ -68,31 +70,36 @@ class Auditor:
             for column in self._columns:
                 column.add(self._measure(column.variable, batch))
         self._rows.add(row_hashes(batch, large=self.n >= MANY_ROWS))
-        if len(self._samples) < SAMPLES:
-            self._samples += batch.head(SAMPLES - len(self._samples)).examples()
+        self.show(batch)
 
     def apart(self) -> Auditor:
         """Return an auditor of the same variables and bins that has measured nothing."""
-        other = Auditor(self._variables, self._like, most_named=self._most_named)
+        other = Auditor(self._variables, self._bins, most_named=self._most_named)
         other._begun = self._begun
         other._columns = [column.apart() for column in self._columns]
         return other
 
-    def merge(self, other: Auditor) -> None:
-        """Add what an auditor of the same variables and bins has measured of later examples."""
-        ours, theirs = (
-            [(column.variable.name, column.edges) for column in auditor._columns]
-            for auditor in (self, other)
-        )
-        if ours != theirs:
+    def tallies(self) -> Tallies:
+        """Return what was counted, without the samples."""
+        rows, _ = hashes_of(self._rows)
+        return Tallies(self.n, rows, [column.tally() for column in self._columns])
+
+    def merge(self, tallies: Tallies) -> None:
+        """Add what an auditor of the same variables and bins has counted of later examples."""
+        ours = [(column.variable.name, column.edges) for column in self._columns]
+        if ours != [(tally.name, tally.edges) for tally in tallies.variables]:
             raise UnskewError(
                 "two auditors measure other variables or bins, so their counts cannot be added; "
                 "make the second one with apart()"
             )
-        for column, added in zip(self._columns, other._columns, strict=True):
-            column.merge(added)
-        self._rows.merge(other._rows)
-        self._samples = [*self._samples, *other._samples][:SAMPLES]
+        for column, tally in zip(self._columns, tallies.variables, strict=True):
+            column.merge(tally)
+        self._rows.add_different(tallies.rows, tallies.n)
+
+    def show(self, batch: Batch) -> None:
+        """Keep the first examples of a batch as samples, until there are enough."""
+        if len(self._samples) < SAMPLES:
+            self._samples += batch.head(SAMPLES - len(self._samples)).examples()
 
     def _begin(self, batch: Batch) -> None:
         """Measure the first batch, and choose bins by its values."""
@@ -105,11 +112,11 @@ class Auditor:
             self._columns.append(column)
 
     def _edges(self, variable: SalientVariable, values: Values) -> tuple[float, ...]:
-        """Return the edges of bins for a variable: those of the other audit, or new ones."""
+        """Return the edges of bins for a variable: those that are given, or new ones."""
         if variable.support is not None or variable.parts:
             return ()
-        other = self._like.variables.get(variable.name) if self._like is not None else None
-        return choose_edges(values) if other is None else other.edges
+        given = self._bins.get(variable.name)
+        return choose_edges(values) if given is None else given
 
     def _measure(self, variable: SalientVariable, batch: Batch) -> Values:
         try:

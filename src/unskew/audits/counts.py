@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from unskew.audits.binning import about_bins, in_bins
 from unskew.audits.records import Tail, VariableAudit, in_order
+from unskew.audits.tallies import ValueTally, hashes_of
 from unskew.balance.codebook import MAX_VALUES, Codebook
 from unskew.balance.histogram import Histogram
-from unskew.core.distinct import Distinct
+from unskew.core.distinct import Counts, Distinct, Hashes
 from unskew.core.hashing.arrow import hash_column
 from unskew.core.hashing.objects import hash_objects
 from unskew.core.variables.coded import Coded
@@ -53,26 +54,30 @@ class ValueCounts:
         """Return the same with nothing counted."""
         return ValueCounts(self.variable, self.edges, self._most_named)
 
-    def merge(self, other: ValueCounts) -> None:
-        """Add the counts of later rows, which another one has counted."""
-        codes = self._codebook.encode_objects(other._codebook.values)
-        counts, named = other._histogram.counts, codes >= 0
-        self._histogram.counts[codes[named]] += counts[named]
-        unnamed = [other._codebook.values[i] for i in np.flatnonzero(~named).tolist()]
-        self._others.add_counts(hash_objects(unnamed), counts[~named])
-        if other._others.total:
-            self._merge_unnamed(other._others)
+    def tally(self) -> ValueTally:
+        """Return what was counted."""
+        values, counts = self._codebook.values, self._histogram.counts
+        return ValueTally(self.variable.name, self.edges, values, counts, *hashes_of(self._others))
 
-    def _merge_unnamed(self, others: Distinct) -> None:
+    def merge(self, tally: ValueTally) -> None:
+        """Add the counts of later rows."""
+        codes = self._codebook.encode_objects(tally.values)
+        named = codes >= 0
+        self._histogram.counts[codes[named]] += tally.counts[named]
+        unnamed = [tally.values[i] for i in np.flatnonzero(~named).tolist()]
+        self._others.add_counts(hash_objects(unnamed), tally.counts[~named])
+        if len(tally.others):
+            self._merge_unnamed(tally.others, tally.times)
+
+    def _merge_unnamed(self, others: Hashes, times: Counts) -> None:
         """Add counts by hash; some are of values that have a name here."""
         hashes = hash_objects(self._codebook.values)
         order = np.argsort(hashes)
         hashes = hashes[order]
-        for group, counts in others.groups():
-            places = np.minimum(np.searchsorted(hashes, group), len(hashes) - 1)
-            named = hashes[places] == group
-            self._histogram.counts[order[places[named]]] += counts[named]
-            self._others.add_counts(group[~named], counts[~named])
+        places = np.minimum(np.searchsorted(hashes, others), len(hashes) - 1)
+        named = hashes[places] == others
+        self._histogram.counts[order[places[named]]] += times[named]
+        self._others.add_counts(others[~named], times[~named])
 
     def result(self) -> VariableAudit:
         """Return the histogram."""

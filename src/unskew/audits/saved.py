@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from unskew.audits.records import Tail, VariableAudit
 from unskew.core.errors import UnskewError, brief, unknown
 from unskew.core.values.json_text import json_text, parse_json
-from unskew.core.values.value_data import value_data, value_of
+from unskew.core.values.value_data import value_of, values_data
 
 if TYPE_CHECKING:
     from unskew.audits.audit import Audit
@@ -68,22 +68,14 @@ def audit_fields(text: str | bytes) -> dict[str, Any]:
 
 
 def _variable_data(variable: VariableAudit) -> dict[str, Any]:
+    values = values_data(variable.name, variable.counts)
     return {
         "doc": variable.doc,
         "declared": variable.declared,
         "edges": list(variable.edges),
-        "counts": [
-            [_value_data(value, variable.name), count] for value, count in variable.counts.items()
-        ],
+        "counts": [list(pair) for pair in zip(values, variable.counts.values(), strict=True)],
         "tail": [list(pair) for pair in variable.tail.times.items()] if variable.tail else [],
     }
-
-
-def _value_data(value: Hashable, name: str) -> Any:
-    try:
-        return value_data(value)
-    except UnskewError as error:
-        raise UnskewError(f"variable {name!r}: {error}") from error
 
 
 def _value(data: Any, what: str) -> Hashable:

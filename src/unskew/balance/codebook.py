@@ -85,7 +85,7 @@ class Codebook:
             self._widen(min(low, self._low), max(high, self._high()))
         codes: NDArray[np.int64] = self._table[values - self._low]
         if codes.min() < 0:
-            for value in np.unique(values[codes < 0]).tolist():
+            for value in sorted(set(values[codes < 0].tolist())):  # np.unique imports np.ma
                 self._table[value - self._low] = self._code(value)
             codes = self._table[values - self._low]
         return codes

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from unskew.cli import audit, convert, generate, list_, reproduce, resample, show, verify
+from unskew.cli import audit, convert, generate, list_, reproduce, resample, show, verify, warm_up
 from unskew.cli.models import evaluate, synthesize, train
 from unskew.cli.models.command import ModelCommand
 from unskew.cli.printing import echo
@@ -41,6 +41,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
         show.show,
         list_.list_,
         convert.convert,
+        warm_up.warm_up,
     ),
     "Models": (train.train, evaluate.evaluate, synthesize.synthesize),
     "The paper": (reproduce.reproduce,),
@@ -48,7 +49,8 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
 for panel, functions in COMMANDS.items():
     for function in functions:
         kind = ModelCommand if function is train.train else None
-        app.command(function.__name__.rstrip("_"), cls=kind, rich_help_panel=panel)(function)
+        name = function.__name__.rstrip("_").replace("_", "-")
+        app.command(name, cls=kind, rich_help_panel=panel)(function)
 
 
 @app.callback(invoke_without_command=True)

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unskew.cli.engines import Address, EngineName, Workers, engine_of
 from unskew.cli.options import TARGET, By, Json, Seed, Settings, Trust, read_settings
 from unskew.cli.printing import draw, echo, print_json
 from unskew.cli.progress import progress, with_rate
 
 if TYPE_CHECKING:
     from unskew.audits.audit import Audit
+    from unskew.datasets.work import Engine
 
 
 def audit(
@@ -50,6 +52,9 @@ def audit(
             "Measures are top, kl, tv, entropy, values, missing and share(VALUE). Repeatable.",
         ),
     ] = None,
+    workers: Workers = None,
+    engine: EngineName = "local",
+    address: Address = None,
     trust: Trust = False,
     as_json: Json = False,
 ) -> None:
@@ -63,10 +68,11 @@ def audit(
 
         check_picture(report, page=True)
     allowed = trust or (target, *(by or ()))  # the data may name what the user typed
-    checked = _audit(target, by, also, n, seed, read_settings(settings), allowed)
+    crew = engine_of(engine, workers, address)
+    checked = _audit(target, by, also, n, seed, read_settings(settings), allowed, crew)
     result: Any = checked
     if after is not None:
-        checked = _audit(after, by, also, n, seed, {}, allowed, checked)
+        checked = _audit(after, by, also, n, seed, {}, allowed, crew, checked)
         result = result.compare(checked)
         _ = result.variables  # fails here, before a report is written, if no variable is in both
     written = result.picture(report) if report is not None else None
@@ -91,6 +97,7 @@ def _audit(
     seed: int,
     settings: dict[str, str],
     trust: bool | tuple[str, ...],
+    engine: Engine | None,
     like: Audit | None = None,
 ) -> Audit:
     """Return the audit of one target, and show progress."""
@@ -102,4 +109,4 @@ def _audit(
     total = DEFAULT_N if n is None and opened.endless else n
     with progress(f"auditing {target}", total) as advance:
         shown = with_rate(advance) if opened.endless else advance
-        return run(opened, by or None, n, also=also, like=like, advance=shown)
+        return run(opened, by or None, n, also=also, like=like, advance=shown, engine=engine)

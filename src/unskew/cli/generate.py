@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unskew.cli.engines import Address, engine_of
 from unskew.cli.options import (
     Budget,
     Closeness,
@@ -24,11 +25,10 @@ from unskew.cli.options import (
 )
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
-from unskew.core.errors import UnskewError, check_count
+from unskew.core.errors import UnskewError
 
 if TYPE_CHECKING:
     from unskew.core.recipe import Recipe
-    from unskew.datasets.run import Engine
     from unskew.io.dataset import Dataset
 
 
@@ -81,9 +81,7 @@ def generate(
         int | None, option("Number of processes.", default="one for each core")
     ] = None,
     engine: Annotated[str, option("local, or ray to make the parts on a Ray cluster.")] = "local",
-    address: Annotated[
-        str | None, option("Address of the Ray cluster.", default="this machine")
-    ] = None,
+    address: Address = None,
     as_json: Json = False,
 ) -> None:
     """Run a recipe: draw, homogenize, and write a dataset of Parquet parts."""
@@ -116,7 +114,7 @@ def generate(
             f"--epsilon is {epsilon:g}, but a budget or a closeness decides what is kept; leave "
             "out one of them"
         )
-    crew = _engine(engine, workers, address, recipe.shards)
+    crew = engine_of(engine, workers, address, os.cpu_count() or 1, recipe.shards)
     with progress(f"generating {recipe.source}", recipe.n) as advance:
         dataset = run(recipe, output, advance, engine=crew)
     if as_json:
@@ -182,21 +180,3 @@ def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:
         echo(f"  {line}")
     for reason in sorted(valid & set(tally.dropped)):
         echo(f"valid, but left out: {tally.dropped[reason]:,} ({reason})")
-
-
-def _engine(name: str, workers: int | None, address: str | None, shards: int) -> Engine | None:
-    """Return the engine that makes the parts; None if this process makes them."""
-    from unskew.datasets.engines import processes, ray_cluster
-
-    if name not in ("local", "ray"):
-        raise UnskewError(f"--engine is {name!r}; give local or ray")
-    if name == "ray":
-        if workers is not None:
-            raise UnskewError("--workers is for --engine local; Ray uses all of its cluster")
-        return ray_cluster(address)
-    if address is not None:
-        raise UnskewError("--address belongs to a Ray cluster; add --engine ray")
-    if workers is not None:
-        check_count("workers", workers, "use at least one")
-    crew = min(workers or os.cpu_count() or 1, shards)
-    return processes(crew) if crew > 1 else None

@@ -17,8 +17,6 @@ from unskew.cli.printing import echo, print_json
 if TYPE_CHECKING:
     from unskew.core.domain import Domain
 
-MANY = 20  # a domain with more sources than this is listed in full only when it is named
-
 
 def list_(
     name: Annotated[
@@ -26,28 +24,34 @@ def list_(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the sources with their parameters, the salient variables and the experiments."""
+    """List the sources with their parameters, the salient variables and the experiments.
+
+    A domain whose sources are those of another library is listed in full only if you name it.
+    """
     from unskew.domains import domain_names, load_domain
     from unskew.experiments import EXPERIMENTS
 
     domains = [load_domain(domain) for domain in (domain_names() if name is None else [name])]
-    facts = _facts(domains)
+    in_full = [domain for domain in domains if as_json or name is not None or not domain.extra]
+    facts = _facts(domains, in_full)
     if name is None:
         facts["experiments"] = list(EXPERIMENTS)
     if as_json:
         print_json(facts)
         return
-    _print_sources(domains, facts, in_full=name is not None)
+    _print_sources(domains, facts, in_full)
     _print_rest(facts)
 
 
-def _facts(domains: Sequence[Domain]) -> dict[str, Any]:
-    """Return what the command lists, as plain data."""
+def _facts(domains: Sequence[Domain], in_full: Sequence[Domain]) -> dict[str, Any]:
+    """Return what the command lists, as plain data; the sources are those of some domains."""
     from unskew.core.domain import parameters
 
-    def by_name(entries: Callable[[Domain], Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
-        """Yield the entries of all domains with their full names."""
-        for domain in domains:
+    def by_name(
+        entries: Callable[[Domain], Mapping[str, Any]], some: Sequence[Domain] = domains
+    ) -> Iterator[tuple[str, Any]]:
+        """Yield the entries of the domains with their full names."""
+        for domain in some:
             for name, entry in entries(domain).items():
                 yield f"{domain.name}/{name}", entry
 
@@ -60,7 +64,7 @@ def _facts(domains: Sequence[Domain]) -> dict[str, Any]:
                     for p in parameters(make).values()
                 },
             }
-            for name, make in by_name(lambda domain: domain.sources)
+            for name, make in by_name(lambda domain: domain.sources, in_full)
         },
         "not_installed": {
             domain.name: f"{domain.doc}; install it with: pip install 'unskew[{domain.extra}]'"
@@ -79,13 +83,15 @@ def _first_line(make: Any) -> str:
     return (make.__doc__ or "").splitlines()[0]
 
 
-def _print_sources(domains: Sequence[Domain], facts: dict[str, Any], in_full: bool) -> None:
+def _print_sources(
+    domains: Sequence[Domain], facts: dict[str, Any], in_full: Sequence[Domain]
+) -> None:
     _print_line("", "sources (set a parameter with --set name=value)")
     for domain in domains:
-        if len(domain.sources) > MANY and not in_full:
-            _print_line(f"  {domain.name}/…  ", domain.doc)
-            _print_line("    ", f"(unskew list {domain.name} shows each with its parameters)")
-            _print_line("    ", ", ".join(domain.sources), most=100)
+        if domain not in in_full:
+            if domain.sources:
+                _print_line(f"  {domain.name}/…  ", domain.doc)
+                _print_line("    ", f"(unskew list {domain.name} shows each with its parameters)")
             continue
         for source in domain.sources:
             name = f"{domain.name}/{source}"
@@ -98,9 +104,9 @@ def _print_sources(domains: Sequence[Domain], facts: dict[str, Any], in_full: bo
         _print_line(f"  {name}/…  ", how)
 
 
-def _print_line(name: str, text: str, most: int | None = None) -> None:
+def _print_line(name: str, text: str) -> None:
     """Print a name and its text on one line, or on several lines in a narrow terminal."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else most
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     if width is None or len(name) + len(text) <= width:
         echo((name + text).rstrip())
         return

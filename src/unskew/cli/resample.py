@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from unskew.cli.engines import Address, EngineName, Workers, engine_of
 from unskew.cli.options import Json, Seed, Trust
 from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
@@ -42,12 +43,16 @@ def resample(
         bool, typer.Option("--replacement", help="Allow repeats of examples with rare values.")
     ] = False,
     seed: Seed = 0,
+    workers: Workers = None,
+    engine: EngineName = "local",
+    address: Address = None,
     trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Choose examples from existing data so that a variable gets closer to uniform."""
     from unskew.datasets.resampling.resample import resample as run
 
+    crew = engine_of(engine, workers, address)
     with progress(f"resampling {target}, which is read twice", None) as advance:
         result = run(
             target,
@@ -59,6 +64,7 @@ def resample(
             replacement=replacement,
             trust=trust or tuple(homogenize),
             advance=advance,
+            engine=crew,
         )
     if as_json:
         print_json(result.to_dict())

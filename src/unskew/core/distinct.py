@@ -47,11 +47,10 @@ class Distinct:
         self.total += int(counts.sum())
         self._add(hashes, counts)
 
-    def merge(self, other: Distinct) -> None:
-        """Add what another one holds, which does not change."""
-        self.total += other.total
-        for hashes, counts in other.groups():
-            self._add(hashes, counts)
+    def add_different(self, hashes: Hashes, total: int) -> None:
+        """Add the different ones of ``total`` hashes, each once."""
+        self.total += total
+        self._add(hashes, _ones(hashes))
 
     def count(self) -> int:
         """Return the number of different hashes."""
@@ -74,15 +73,6 @@ class Distinct:
                 counts = np.fromfile(_counts_of(path), dtype=np.int64) if self._counted else None
                 hashes, counts = _different(hashes, counts)
                 yield hashes, _ones(hashes) if counts is None else counts
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy holds: all in memory, for another process may lack the files."""
-        groups = list(self.groups())
-        hashes = [hashes for hashes, _ in groups]
-        counts = [counts for _, counts in groups] if self._counted else []
-        held = sum(map(len, hashes))
-        state = {"_waiting": hashes, "_counts": counts, "_held": held, "_folder": None}
-        return {**vars(self), **state}
 
     def _add(self, hashes: Hashes, counts: Counts) -> None:
         if not len(hashes):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.core.arrow_numbers import numpy_of
 from unskew.core.batch import EXAMPLE, Batch, text_bytes
 from unskew.core.compiled import compiled_when_called
 from unskew.core.errors import RowError, brief
@@ -73,7 +74,7 @@ def text_hashes(column: pa.Array) -> Hashes:
     if column.null_count:
         empty = np.full(1, _OFFSET, dtype=np.uint64)
         _hash_rows(np.empty(0, np.uint8), np.zeros(2, np.int64), empty)
-        hashes[column.is_null().to_numpy(zero_copy_only=False)] = empty[0] ^ _MIX
+        hashes[numpy_of(column.is_null())] = empty[0] ^ _MIX
     return hashes
 
 

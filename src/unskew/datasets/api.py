@@ -5,24 +5,22 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from unskew.audits.audit import Audit
-from unskew.audits.auditor import Auditor
-from unskew.audits.kinds import suggested
-from unskew.core.batch import Batch
-from unskew.core.domain import Domain
+from unskew.audits.auditor import SAMPLES, Auditor
+from unskew.audits.tallies import Tallies
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Trust
-from unskew.core.variables.variable import By, SalientVariable
+from unskew.core.variables.variable import By
+from unskew.datasets.chosen import chosen_auditor, no_column
 from unskew.datasets.pace import as_sampler, examples_of
-from unskew.datasets.target import Target, column_names, open_target
-from unskew.io.lookup import (
-    IF_TRUSTED,
-    find_variables,
-    resolve,
-    untrusted_code,
-)
+from unskew.datasets.shared import shared
+from unskew.datasets.target import Target, open_target
+from unskew.datasets.work import Engine
+
+Variables: TypeAlias = By | str | Sequence[str] | None
+AUDITING = "unskew.datasets.engines.auditing"  # the module of processes that audit files
 
 
 def audit(
@@ -39,6 +37,7 @@ def audit(
     batch: bool | int = False,
     concurrency: int = 1,
     cache: str | os.PathLike[str] | None = None,
+    engine: Engine | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Audit:
     """Measure how far the salient variables of ``target`` are from uniform.
@@ -60,79 +59,79 @@ def audit(
         batch: see ``sampler``, for a function.
         concurrency: see ``sampler``, for a function.
         cache: see ``sampler``, for a function.
+        engine: who counts the files of ``target`` (``unskew.datasets.engines``). The audit is the
+            same whoever counts them. Without it, this process.
         clock: measures in seconds how long a function takes.
     """
     target = as_sampler(target, batch, concurrency, cache)
     opened = open_target(target, settings, seed, trust)
     if n is not None:
         check_count("n", n, "audit at least one example")
-    auditor = None
-    left_out: dict[str, str] = {}
-    for rows in examples_of(opened, n, advance, clock):
-        if auditor is None:
-            names = [also] if isinstance(also, str) else list(dict.fromkeys(also))
-            auditor, left_out = _auditor(by, names, opened, rows, like)
-        auditor.add(rows)
-        if not auditor.names:
-            raise _no_column(opened.label, left_out)
-    if auditor is None:
-        raise UnskewError(f"{opened.label} gave no examples; there is nothing to audit")
+    also = [also] if isinstance(also, str) else list(dict.fromkeys(also))
+    bins = {name: variable.edges for name, variable in like.variables.items()} if like else {}
+    if engine is None:
+        auditor, left_out = _audited(opened, by, also, bins, n, advance, clock)
+    else:
+        auditor, left_out = _audited_by(engine, opened, by, also, bins, n, advance)
     dataset = opened.dataset
     # What a dataset's source dropped, it dropped for all of its examples.
     dropped = opened.dropped if dataset is None or auditor.n == len(dataset) else {}
     return auditor.result(opened.label, dropped, left_out, opened.domain, opened.recipe)
 
 
-def _auditor(
-    by: By | str | Sequence[str] | None,
+def _audited(
+    opened: Target,
+    by: Variables,
     also: Sequence[str],
-    target: Target,
-    first: Batch,
-    like: Audit | None,
-) -> tuple[Auditor, dict[str, str]]:
-    """Return what measures the chosen variables; and why other variables are left out."""
-    columns, domain = column_names(first), target.domain
-    try:
-        variables, left_out = _chosen(by, domain, columns, first)
-        known = {variable.name for variable in variables}
-        more = find_variables([name for name in also if name not in known], domain, columns)
-    except UnskewError as error:
-        raise _with_trust(error, target) from error
-    left_out = {name: why for name, why in left_out.items() if name not in also}
-    return Auditor([*variables, *more], like), left_out
+    bins: Mapping[str, tuple[float, ...]],
+    n: int | None,
+    advance: Callable[[int], None],
+    clock: Callable[[], float],
+) -> tuple[Auditor, Mapping[str, str]]:
+    """Return what measured the examples; and why variables are left out."""
+    auditor = None
+    left_out: Mapping[str, str] = {}
+    for rows in examples_of(opened, n, advance, clock):
+        if auditor is None:
+            auditor, left_out = chosen_auditor(by, also, opened, rows, bins)
+        auditor.add(rows)
+        if not auditor.names:
+            raise no_column(opened.label, left_out)
+    if auditor is None:
+        raise _nothing(opened)
+    return auditor, left_out
 
 
-def _chosen(
-    by: By | str | Sequence[str] | None,
-    domain: Domain | None,
-    columns: Sequence[str],
-    first: Batch,
-) -> tuple[Sequence[SalientVariable], dict[str, str]]:
-    """Return the variables to measure; and why other variables are left out."""
-    if by is not None:
-        return resolve(by, domain, columns), {}
-    if domain is not None and domain.find_variables is not None:
-        return domain.find_variables(first)
-    if domain is not None and domain.variables:
-        return [domain.variable(name) for name in domain.main or domain.variables], {}
-    return suggested(first)
+def _audited_by(
+    engine: Engine,
+    opened: Target,
+    by: Variables,
+    also: Sequence[str],
+    bins: Mapping[str, tuple[float, ...]],
+    n: int | None,
+    advance: Callable[[int], None],
+) -> tuple[Auditor, Mapping[str, str]]:
+    """Return what several processes measured; and why variables are left out."""
+    if n is not None:
+        raise UnskewError(
+            f"n is {n}, but an engine reads all files at the same time; leave out n or the engine"
+        )
+    first = next(opened.read(None), None)
+    if first is None:
+        raise _nothing(opened)
+    auditor, left_out = chosen_auditor(by, also, opened, first, bins)
+    auditor.add(first)
+    if not auditor.names:
+        raise no_column(opened.label, left_out)
+    auditor = auditor.apart()
+    task = {"by": by, "also": also, "bins": bins}
+    for data, arrays in shared(opened, engine, AUDITING, task):
+        auditor.merge(Tallies.read(data, arrays))
+        advance(data["n"])
+    for rows in opened.read(SAMPLES):
+        auditor.show(rows)
+    return auditor, left_out
 
 
-def _with_trust(error: UnskewError, target: Target) -> UnskewError:
-    """Say that a variable may be one of the domain of a dataset, if that is not trusted."""
-    recipe = target.dataset.recipe if target.dataset is not None else None
-    if recipe is None or not untrusted_code(recipe, recipe.source):
-        return error
-    return UnskewError(
-        f"{error}; the domain of {recipe.source} is not imported, and with it its variables: "
-        f"{IF_TRUSTED}"
-    )
-
-
-def _no_column(label: str, left_out: Mapping[str, str]) -> UnskewError:
-    """Return the error for data in which no column makes a histogram."""
-    reasons = "; ".join(f"{name}: {why}" for name, why in list(left_out.items())[:3])
-    return UnskewError(
-        f"{label} has no column to measure{f' ({reasons})' if reasons else ''}; name what to "
-        "measure: by={'length': len} in Python, --by my_module:my_function in a shell"
-    )
+def _nothing(opened: Target) -> UnskewError:
+    return UnskewError(f"{opened.label} gave no examples; there is nothing to audit")

@@ -18,8 +18,9 @@ from unskew.datasets.inputs import RECORD, contents_of, record_inputs
 from unskew.datasets.parts.part import NOTES, finished_part
 from unskew.datasets.parts.pilots import freeze, frozen_rule, warn
 from unskew.datasets.parts.shard import OpenRecipe, shard_batches
-from unskew.datasets.run import Advance, Engine, check_owner, run_part
+from unskew.datasets.run import Advance, check_owner, part_work, run_part
 from unskew.datasets.target import open_recipe
+from unskew.datasets.work import Engine
 from unskew.io.dataset import RECIPE, Dataset
 from unskew.io.files import create_text, remove, remove_stale
 from unskew.io.location import Place, check_contents, files_below, place, plain_errors
@@ -80,7 +81,7 @@ def _run(recipe: Recipe, path: Place, advance: Advance, engine: Engine | None) -
     if engine is None:
         _run_here(recipe, path, missing, advance)
     elif missing:
-        for index in engine(recipe, path, missing):
+        for index, _ in engine(part_work(recipe, path, missing)):
             advance(recipe.shard_rows(index))
     check_owner(path, recipe)
     return finish(path, recipe, parts)

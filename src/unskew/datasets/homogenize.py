@@ -37,6 +37,7 @@ from unskew.io.lookup import (
     find_source,
     resolve,
 )
+from unskew.io.object_store import is_address
 
 LIKE = 100_000  # examples of the data that others should be like
 MOST_AHEAD = 1 << 20  # examples that were drawn at once: a state that says more was altered
@@ -296,7 +297,7 @@ def _source(
     draw: Callable[[np.random.Generator], Any] | Source | str, settings: Mapping[str, Any]
 ) -> Source:
     if isinstance(draw, str):
-        if ":" not in draw and os.path.exists(draw):
+        if is_address(draw) or (":" not in draw and os.path.exists(draw)):
             raise UnskewError(
                 f"{draw} is data, and homogenize draws new examples; choose from the data with "
                 "unskew.resample"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from unskew.core.errors import UnskewError
@@ -13,7 +14,9 @@ from unskew.datasets.parts.part import make_part
 from unskew.datasets.parts.pilots import frozen_rule
 from unskew.datasets.parts.shard import make_shard
 from unskew.datasets.target import open_recipe
+from unskew.datasets.work import Work
 from unskew.io.dataset import RECIPE
+from unskew.io.files import remove_left
 from unskew.io.location import Place
 
 if TYPE_CHECKING:
@@ -21,8 +24,7 @@ if TYPE_CHECKING:
     from unskew.core.tally import Tally
 
 Advance: TypeAlias = Callable[[int], None]
-# Makes some parts of a recipe in a folder, in any order, and yields each number when it is done.
-Engine: TypeAlias = Callable[[Recipe, Place, Sequence[int]], Iterator[int]]
+PART_MAKER = "unskew.datasets.engines.worker"
 
 
 def shard(
@@ -47,6 +49,18 @@ def run_part(recipe: Recipe, folder: Place, index: int, advance: Advance = lambd
     check_owner(folder, recipe)
     check_inputs(folder, recipe)  # after they were read: had they changed, it would be seen
     make_part(recipe, folder, index, batch, tally, drawn=recipe.distinct)
+
+
+def part_work(recipe: Recipe, folder: Place, indices: Sequence[int]) -> Work:
+    """Return the work of making some parts of a dataset."""
+    return Work(
+        PART_MAKER,
+        {"recipe": recipe.to_dict(), "folder": str(folder.resolve())},
+        indices,
+        "part",
+        "run the same command again, finished parts are kept",
+        partial(remove_left, folder),
+    )
 
 
 def check_owner(folder: Place, recipe: Recipe) -> None:

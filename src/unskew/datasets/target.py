@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unskew.core.batch import ENDLESS, EXAMPLE, Batch
 from unskew.core.domain import Domain
@@ -66,6 +66,10 @@ class Section:
     read: Callable[[], Iterator[Batch]]
 
 
+# Reads one file of several, in the way that follows from the first batch of all files.
+Piece: TypeAlias = Callable[[Batch, Columns], Iterator[Batch]]
+
+
 @dataclass(frozen=True)
 class Target:
     """Something to read as batches, and the domain whose variables apply.
@@ -74,7 +78,8 @@ class Target:
     ends. ``read(n, columns)`` need give only these columns. ``repeatable`` says whether it can be
     read more than once. ``content()`` is a checksum of what will be read. ``where(row)`` says in
     which row of which file an example stands. ``sections`` is empty if only reading tells how
-    many examples there are.
+    many examples there are. ``pieces`` read the files at ``place`` one by one: together they give
+    the batches of ``read``. There are none of what is not read from files.
     """
 
     label: str
@@ -88,6 +93,8 @@ class Target:
     content: Callable[[], str] = lambda: ""
     where: Callable[[int], str] = lambda row: f"row {row + 1}"
     repeatable: bool = True
+    place: Place | None = None
+    pieces: tuple[Piece, ...] = ()
 
     @property
     def endless(self) -> bool:
@@ -215,6 +222,8 @@ def _open_name(name: str, settings: Mapping[str, Any] | None, seed: int, trust: 
     short = isinstance(path, Path) and len(path.parts) <= 2
     if not exists and short and not (kind_of(path) or path.suffix == TEXT):
         step = "check the path; unskew list names the sources"
+        if "/" in name:
+            step += f"; of the Hugging Face hub, give datasets.load_dataset({name!r})"
         raise unknown("source, recipe or file", name, built_in_names(), step)
     return _open_path(path, trust)
 
@@ -312,6 +321,9 @@ def _open_dataset(dataset: Dataset) -> Target:
         dataset.check_parts([number])
         yield from read_parquet(dataset.parts[number])
 
+    def piece(path: Place, _: Batch, columns: Columns) -> Iterator[Batch]:
+        return read_parquet(path, columns=columns)
+
     return Target(
         str(dataset.folder),
         lambda n, columns=None: first_rows(dataset.batches(columns), n),
@@ -324,6 +336,8 @@ def _open_dataset(dataset: Dataset) -> Target:
         dropped=dataset.tally.dropped,
         content=lambda: _digest(dataset.checksums),
         where=lambda row: _where(row, zip(dataset.parts, dataset.part_rows, strict=True)),
+        place=dataset.folder,
+        pieces=tuple(partial(piece, part) for part in dataset.parts),
     )
 
 
@@ -353,12 +367,18 @@ def _open_files(path: Place, files: Sequence[DataFile]) -> Target:
             paths = [file.path for file in files]
             return _digest(f"{place.name} {known_sha256(place, stamp(place))}" for place in paths)
 
+    def piece(file: DataFile, first: Batch, columns: Columns) -> Iterator[Batch]:
+        known = None if first.is_plain else (files[0].path, set(first.columns))
+        return read_files([file], domain, None, columns, known)
+
     return Target(
         str(path),
         lambda n, columns=None: first_rows(read_files(files, domain, n, columns), n),
         domain,
         content=content,
         where=lambda row: _where(row, sizes()),
+        place=path,
+        pieces=tuple(partial(piece, file) for file in files),
     )
 
 

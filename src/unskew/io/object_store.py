@@ -32,6 +32,9 @@ _STEPS = {
     "INVALID_ACCESS_KEY_ID": _CREDENTIALS,
     "SIGNATURE_DOES_NOT_MATCH": _CREDENTIALS,
 }
+# What to do about addresses that are not read.
+_WEB = "download the file first, and give its path"
+_INSTEAD = {"http": _WEB, "https": _WEB, "ftp": _WEB, "file": "give the path alone: {}"}
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,8 @@ def read_address(text: str) -> Address:
     scheme, bar, rest = text.partition("://")
     scheme = scheme.lower()
     if bar and scheme not in SCHEMES:
-        raise UnskewError(f"{text} is of no known kind; give a folder, or s3://bucket/prefix")
+        step = _INSTEAD.get(scheme, "give a folder, or s3://bucket/prefix").format(rest)
+        raise UnskewError(f"{text} is of no known kind; {step}")
     path, mark, query = rest.partition("?")
     parts = [part for part in path.split("/") if part]
     if "@" in path.partition("/")[0]:  # the message does not repeat it: it may be a password

@@ -27,17 +27,24 @@ TEXT = ".txt"  # of a domain whose examples people write by hand
 
 
 def read_files(
-    files: Iterable[DataFile], domain: Domain | None, n: int | None, columns: Columns = None
+    files: Iterable[DataFile],
+    domain: Domain | None,
+    n: int | None,
+    columns: Columns = None,
+    first: tuple[Place, set[str]] | None = None,
 ) -> Iterator[Batch]:
-    """Yield the batches of files one after the other, with the split of each if they have any."""
-    first: tuple[Place, set[str]] | None = None
+    """Yield the batches of files one after the other, with the split of each if they have any.
+
+    All have the same columns: those of ``first``, if other files were read before.
+    """
     for file in files:
         for batch in read_file(file.path, domain, n, columns):
+            if file.split and domain is None and (columns is None or SPLIT in columns):
+                batch = with_column(batch, SPLIT, file.split)  # noqa: PLW2901 - the same rows
             if domain is None and not batch.is_plain:
                 first = first or (file.path, set(batch.columns))
                 _check_same_columns(file.path, set(batch.columns), *first)
-            has_split = file.split and domain is None and (columns is None or SPLIT in columns)
-            yield with_column(batch, SPLIT, file.split) if has_split else batch
+            yield batch
 
 
 def _check_same_columns(path: Place, columns: set[str], first: Place, wanted: set[str]) -> None:

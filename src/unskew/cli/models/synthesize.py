@@ -12,7 +12,6 @@ import typer
 from unskew.cli.models.command import need_torch
 from unskew.cli.options import Json, option
 from unskew.cli.printing import echo, print_json
-from unskew.cli.progress import FIRST_LINE, call_after
 from unskew.core.errors import check_range
 
 if TYPE_CHECKING:
@@ -61,10 +60,8 @@ def _synthesize(name: str, row: int, run: Path | None, beam: int, top: int) -> d
     worlds = read_worlds(name, row)
     pairs = min(len(worlds), SHOWN)
     began = time.perf_counter()
-    notice = "compiling; the first use on a machine takes longer"
-    with call_after(FIRST_LINE, lambda: echo(notice, err=True)):
-        model = _model(run)
-        warm_up(model)
+    model = _model(run)
+    warm_up(model)
     ready = time.perf_counter()
     tasks = Tasks.of_arrays(np.zeros((1, 1), np.uint8), worlds[None])
     solved = solve(model, tasks, beam, shown=pairs)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.core.arrow_numbers import numpy_of
 from unskew.core.hashing.mixing import (
     NULL,
     Hashes,
@@ -94,7 +95,7 @@ def _of_values(array: pa.Array, large: bool) -> Hashes:
     if types.is_dictionary(kind):
         return _of_dictionary(array, large)
     if types.is_boolean(kind):
-        return hash_flags(array.fill_null(False).to_numpy(zero_copy_only=False))
+        return hash_flags(numpy_of(array, False))
     if types.is_integer(kind) or types.is_floating(kind):
         return _of_numbers(_numbers(array, kind.to_pandas_dtype()))
     if _is_text(kind) or _is_bytes(kind):
@@ -147,7 +148,7 @@ def _of_dictionary(array: pa.Array, large: bool) -> Hashes:
         distinct = _of_arrow(array.dictionary, large)
     if not len(distinct):
         return nulls(len(array))
-    taken: Hashes = distinct[array.indices.fill_null(0).to_numpy()]
+    taken: Hashes = distinct[numpy_of(array.indices, 0)]
     return taken
 
 
@@ -170,7 +171,7 @@ def _of_times(array: pa.Array) -> Hashes:
 
 
 def _missing(array: pa.Array) -> NDArray[np.bool_]:
-    missing: NDArray[np.bool_] = array.is_null().to_numpy(zero_copy_only=False)
+    missing: NDArray[np.bool_] = numpy_of(array.is_null())
     return missing
 
 

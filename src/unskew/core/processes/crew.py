@@ -27,6 +27,7 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.core.compiled import say_on_stderr
 from unskew.core.errors import HealthWarning, UnskewError, is_new
 
 # With -P, a file of the current folder (perhaps a stranger's) cannot replace a library.
@@ -64,14 +65,16 @@ def _array(pipe: IO[bytes], kind: str, shape: Sequence[int]) -> NDArray[Any]:
 
 
 def is_news(message: Message, name: str, warned: set[str]) -> bool:
-    """Return whether a message is more than a warning, which is passed on; raise an error."""
+    """Return whether a message is news; pass on warnings and notices, each once; raise an error."""
     if "error" in message:
         raise UnskewError(
             message["error"] if message["expected"] else f"{name}: {message['error']}"
         )
     if "warning" in message and is_new(message["warning"], warned):
         warnings.warn(message["warning"], HealthWarning, stacklevel=3)
-    return "warning" not in message
+    if "notice" in message and is_new(message["notice"], warned):
+        say_on_stderr(message["notice"])
+    return not {"warning", "notice"} & set(message)
 
 
 @dataclass

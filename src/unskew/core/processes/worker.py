@@ -22,6 +22,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from numpy.typing import NDArray
 
+from unskew.core.compiled import notice_to
 from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.processes.crew import receive, send
 from unskew.core.processes.stop import RAISED
@@ -90,8 +91,8 @@ def serve(begin: Callable[[Any, Parent], Answer]) -> NoReturn:
 
 @contextmanager
 def reported(tell: Tell) -> Iterator[None]:
-    """Tell the parent of health warnings, and of the error that the block ended with."""
-    with warnings.catch_warnings():
+    """Tell the parent of health warnings, notices, and of the error that the block ended with."""
+    with warnings.catch_warnings(), notice_to(lambda notice: tell(notice=notice)):
         warnings.simplefilter("always", HealthWarning)
         show = warnings.showwarning
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.arrays import Flags, Ints
+from unskew.core.arrow_numbers import arrow_of, numpy_of, texts_of
 from unskew.core.batch import unreadable
 from unskew.core.variables.arrow_texts import text_lengths, text_words
 from unskew.core.variables.measures import HAS, ROLES, TEXTS, VALUE, Measure, measured
@@ -63,12 +64,6 @@ def _of_rows(column: pa.Array, measure: Measure) -> Packed | None:
     return pack(values)
 
 
-def _with_nulls(values: NDArray[Any], there: Flags) -> pa.Array:
-    import pyarrow as pa
-
-    return pa.array(values, mask=None if there.all() else ~there)
-
-
 def _characters(column: pa.Array, _: str) -> pa.Array | None:
     return _totals(column, text_lengths)
 
@@ -85,7 +80,7 @@ def _totals(column: pa.Array, of_text: Callable[[pa.Array], Ints]) -> pa.Array |
     totals, known = _total(column, of_text)
     if not known.any() and column.null_count < len(column):
         return None
-    return _with_nulls(totals, known)
+    return arrow_of(totals, known)
 
 
 def _total(column: pa.Array, of_text: Callable[[pa.Array], Ints]) -> tuple[Ints, Flags]:
@@ -134,7 +129,7 @@ def _count(column: pa.Array, _: str) -> pa.Array | None:
     if not is_list_type(column.type):
         return None
     spans = Spans.of(column)
-    return _with_nulls(spans.lengths, spans.there)
+    return arrow_of(spans.lengths, spans.there)
 
 
 def _messages(column: pa.Array) -> tuple[Spans, list[pa.Array], Flags] | None:
@@ -166,7 +161,7 @@ def _turns(column: pa.Array, _label: str) -> pa.Array | None:
 
 def _known(values: NDArray[Any], known: Flags, spans: Spans) -> pa.Array | None:
     """Return the values of the known rows; None if there are rows, and none of them is known."""
-    return _with_nulls(values, known) if known.any() or not spans.there.any() else None
+    return arrow_of(values, known) if known.any() or not spans.there.any() else None
 
 
 def _role_codes(spans: Spans, children: Sequence[pa.Array]) -> tuple[list[str], Ints]:
@@ -179,7 +174,7 @@ def _role_codes(spans: Spans, children: Sequence[pa.Array]) -> tuple[list[str], 
         return [], np.full(len(items), -1)
     same = [child.cast(pa.large_string()) for child in children]
     encoded = pc.coalesce(*same).dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    codes = numpy_of(encoded.indices, -1).astype(np.int64)
     return encoded.dictionary.to_pylist(), np.where(present(items), codes, -1)
 
 
@@ -194,8 +189,8 @@ def _last_role(column: pa.Array, _: str) -> pa.Array | None:
     last = np.full(len(column), -1)
     filled = are_messages & (spans.lengths > 0)
     last[filled] = codes[spans.ends[filled] - 1]
-    indices = pa.array(last, mask=last < 0)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(names, pa.string()))
+    indices = arrow_of(last, last >= 0)
+    return pa.DictionaryArray.from_arrays(indices, texts_of(names))
 
 
 def _roles(column: pa.Array, _: str) -> pa.Array | None:
@@ -222,9 +217,9 @@ def _roles(column: pa.Array, _: str) -> pa.Array | None:
         seen[fresh] |= np.int64(1) << code
         turn += 1
         rows = rows[spans.lengths[rows] > turn]
-    encoded = _with_nulls(order, are_messages).dictionary_encode()
+    encoded = arrow_of(order, are_messages).dictionary_encode()
     texts = [_spelt(number, names) for number in encoded.dictionary.to_pylist()]
-    return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(texts, pa.string()))
+    return pa.DictionaryArray.from_arrays(encoded.indices, texts_of(texts))
 
 
 def _spelt(number: int, names: Sequence[str]) -> str:
@@ -247,7 +242,7 @@ def _has(column: pa.Array, label: str) -> pa.Array | None:
     if not is_text_type(items.type):
         return None
     same = present(pc.equal(items, label), true=True)
-    return _with_nulls(spans.add(same) > 0, spans.there)
+    return arrow_of(spans.add(same) > 0, spans.there)
 
 
 def _part(name: str) -> Callable[[pa.Array, str], pa.Array | None]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.arrays import Bytes, Flags, Ints
+from unskew.core.arrow_numbers import numpy_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +28,7 @@ def text_lengths(column: pa.Array) -> Ints:
     data, ends = _bytes(column)
     if not len(data) or data.max() < _ASCII:
         return np.diff(ends)
-    lengths: Ints = pc.utf8_length(column).fill_null(0).to_numpy(zero_copy_only=False)
+    lengths: Ints = numpy_of(pc.utf8_length(column), 0)
     return lengths
 
 

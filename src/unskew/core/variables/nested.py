@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.arrays import Flags, Ints
+from unskew.core.arrow_numbers import arrow_of, numpy_of
 from unskew.core.variables.path import Path
 
 if TYPE_CHECKING:
@@ -34,11 +35,10 @@ class Reached:
 
     def taken(self) -> pa.Array:
         """Return the column with one value for each row."""
-        import pyarrow as pa
 
         if self.rows is None:
             return self.column
-        return self.column.take(pa.array(self.rows, mask=self.rows < 0))
+        return self.column.take(arrow_of(self.rows, self.rows >= 0))
 
 
 def reach(column: pa.Array, path: Path, start: int) -> Reached | None:
@@ -154,7 +154,7 @@ class Spans:
         if pa.types.is_fixed_size_list(kind):
             offsets = (np.arange(len(column) + 1) + column.offset) * kind.list_size
         else:
-            offsets = column.offsets.to_numpy().astype(np.int64, copy=False)
+            offsets = numpy_of(column.offsets).astype(np.int64, copy=False)
         first = int(offsets[0]) if len(offsets) else 0  # of a slice, only its own items are read
         last = int(offsets[-1]) if len(offsets) else 0
         starts, ends = offsets[:-1] - first, offsets[1:] - first
@@ -183,9 +183,8 @@ class Spans:
 
 def present(column: pa.Array, *, true: bool = False) -> Flags:
     """Return which rows have a value, or the value true."""
-    flags = column.fill_null(False) if true else column.is_valid()
-    array: Flags = flags.to_numpy(zero_copy_only=False)
-    return array
+    flags: Flags = numpy_of(column, False) if true else numpy_of(column.is_valid())
+    return flags
 
 
 def is_text_type(kind: pa.DataType) -> bool:

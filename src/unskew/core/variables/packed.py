@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.core.arrow_numbers import numpy_of
 from unskew.core.batch import readable
 from unskew.core.values.missing import is_missing
 from unskew.core.variables.coded import Coded
@@ -30,18 +31,18 @@ def packed(column: pa.Array) -> Packed:
     if pa.types.is_dictionary(kind):
         return spread(packed(column.dictionary), column.indices)
     if not column.null_count and (pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
-        integers: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+        integers: NDArray[Any] = numpy_of(column)
         return integers
     if pa.types.is_floating(kind):
         column = column.cast(pa.float64())
-        numbers: NDArray[Any] = column.to_numpy(zero_copy_only=False)  # a null is nan
+        numbers: NDArray[Any] = numpy_of(column)  # a null is nan
         if not np.isnan(numbers).any():
             return numbers
     try:
         encoded = column.dictionary_encode(null_encoding="encode")
     except pa.ArrowNotImplementedError:  # a rare type
         return pack(python_rows(column))
-    values, codes = _without_nan(python_rows(encoded.dictionary)), encoded.indices.to_numpy()
+    values, codes = _without_nan(python_rows(encoded.dictionary)), numpy_of(encoded.indices)
     if len(set(values)) == len(values):  # Arrow has them in order of first appearance
         return Coded(values, codes.astype(np.int64))
     return coded(values, codes)  # nan and null, or both zeros
@@ -63,8 +64,8 @@ def spread(values: Packed, codes: pa.Array) -> Coded:
     """Return the values of rows by their codes; a row whose code is null has None."""
     distinct = values.tolist()
     if not codes.null_count:
-        return coded(distinct, codes.to_numpy(zero_copy_only=False))
-    return coded([*distinct, None], codes.fill_null(len(distinct)).to_numpy(zero_copy_only=False))
+        return coded(distinct, numpy_of(codes))
+    return coded([*distinct, None], numpy_of(codes, len(distinct)))
 
 
 def coded(values: Sequence[Hashable], codes: NDArray[Any]) -> Coded:

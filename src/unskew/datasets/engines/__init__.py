@@ -1,6 +1,6 @@
-"""The engines that make the parts of a dataset: worker processes, or a Ray cluster.
+"""The engines that do the pieces of some work: worker processes, or a Ray cluster.
 
-A part depends only on its recipe and number, so an engine only hands out numbers.
+They make the parts of a dataset, and count the files of data for an audit or a resampling.
 """
 
 from unskew.datasets.engines.local import processes

@@ -1,32 +1,39 @@
-"""Makes the parts of a dataset in worker processes on this machine."""
+"""Does the pieces of some work in worker processes on this machine."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+import json
+from collections.abc import Generator, Mapping
+from typing import Any
 
-from unskew.core.errors import check_count
+from unskew.core.errors import UnskewError, check_count
 from unskew.core.processes.crew import Crew
-from unskew.core.recipe import Recipe
-from unskew.datasets.run import Engine
-from unskew.io.files import remove_left
-from unskew.io.location import Place
-
-WORKER = "unskew.datasets.engines.worker"
+from unskew.datasets.work import Arrays, Engine, Work
 
 
 def processes(workers: int) -> Engine:
-    """Make parts in this many worker processes."""
+    """Share work out to this many worker processes."""
     check_count("workers", workers, "use at least one")
 
-    def run(recipe: Recipe, folder: Place, indices: Sequence[int]) -> Iterator[int]:
-        task = {"recipe": recipe.to_dict(), "folder": str(folder)}
-        parts = {f"part {index}": index for index in indices}
-        crew = Crew(WORKER, task, min(workers, len(parts)), clean=partial(remove_left, folder))
+    def run(work: Work) -> Generator[tuple[int, Arrays], None, None]:
+        numbers = {f"{work.noun} {number}": number for number in work.numbers}
+        crew = Crew(work.module, _plain(work.task), min(workers, len(numbers)), clean=work.clean)
         try:
-            for _, message in crew.do(parts):
-                yield message["done"]
+            for _, message in crew.do(numbers):
+                yield message["done"], message["arrays"]
         finally:
             crew.close()
 
     return run
+
+
+def _plain(task: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a task that other processes can be told; refuse functions and objects in it."""
+    try:
+        json.dumps(task)
+    except TypeError:
+        raise UnskewError(
+            "worker processes are told names, not functions or objects; put the function into a "
+            "module and name it: by='my_module:my_function'"
+        ) from None
+    return task

@@ -1,84 +1,80 @@
-"""Makes the parts of a dataset on a Ray cluster."""
+"""Does the pieces of some work on a Ray cluster."""
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import chdir, nullcontext
+from importlib import import_module
 from itertools import islice
 from typing import Any
 
 from unskew.core.errors import UnskewError
 from unskew.core.processes.crew import PYTHON, Message, close_pipes, is_news, kill
 from unskew.core.processes.worker import reported
-from unskew.core.recipe import Recipe
-from unskew.datasets.run import Engine, run_part
-from unskew.io.location import Place, place
+from unskew.datasets.work import Arrays, Engine, Work
 
 
 def ray_cluster(address: str | None = None) -> Engine:
-    """Make parts on a Ray cluster: one that runs at ``address``, else one on this machine.
+    """Share work out to a Ray cluster: one that runs at ``address``, else one on this machine.
 
-    Every node must see the folder: a shared file system, or an object store. Relative names of
-    what a recipe reads are those of this process's working directory, on the nodes too. A part
-    whose node dies is made by another one.
+    Every node must see the files: a shared file system, or an object store. Relative names are
+    those of this process's working directory, on the nodes too. A piece whose node dies is done by
+    another one.
     """
     if address is not None:
         _ray(address)  # a cluster that is not there is refused before anything is written
     else:
         _import_ray()
 
-    def run(recipe: Recipe, folder: Place, indices: Sequence[int]) -> Iterator[int]:
+    def run(work: Work) -> Generator[tuple[int, Arrays], None, None]:
         ray = _ray(address)
         try:
-            yield from _on_ray(ray, recipe, folder, indices)
+            yield from _on_ray(ray, work)
         except ray.exceptions.RayError as error:
             if isinstance(error, ray.exceptions.LocalRayletDiedError):
                 ray.shutdown()  # this connection answers nothing any more
             reason = _line(getattr(error, "cause", None) or error).rstrip(".")
-            raise UnskewError(
-                f"Ray failed ({reason}); run the same command again, finished parts are kept"
-            ) from error
+            raise UnskewError(f"Ray failed ({reason}); {work.again}") from error
 
     return run
 
 
-TASKS_AT_ONCE = 1000  # parts that are handed to Ray at a time
+TASKS_AT_ONCE = 1000  # pieces that are handed to Ray at a time
 # Ray speaks HTTP/2: a client that sends its first words and a frame of settings gets a frame back.
 _SETTINGS = b"\x04"
 _HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + _SETTINGS + bytes(5)
 CONNECT_SECONDS = 60  # that Ray has to connect
 KNOCK_SECONDS = 10  # that it has to say that it is there
 _REFUSED = ("InvalidAuthToken", "AuthenticationError")  # in what Ray says when a token is wrong
-LOST_NODES = 20  # times that a part is begun again because its node died
+LOST_NODES = 20  # times that a piece is begun again because its node died
 
 
-def _on_ray(ray: Any, recipe: Recipe, folder: Place, indices: Sequence[int]) -> Iterator[int]:
-    """Hand parts to Ray, a number of them at a time; yield the number of each finished part.
+def _on_ray(ray: Any, work: Work) -> Generator[tuple[int, Arrays], None, None]:
+    """Hand pieces to Ray, a number of them at a time; yield the answer of each finished piece.
 
     When this ends early, the tasks are killed. What a killed task left half-written is removed by
     a later run, like the files of a node that died (``remove_stale``).
     """
-    make = ray.remote(max_retries=LOST_NODES)(_on_a_node)
-    task = (recipe.to_json(), str(folder.resolve()), os.getcwd())
-    left, warned = iter(indices), set[str]()
+    do = ray.remote(max_retries=LOST_NODES)(_on_a_node)
+    task = (work.module, dict(work.task), os.getcwd())
+    left, warned = iter(work.numbers), set[str]()
     waiting: list[Any] = []
     try:
         while True:
             some = islice(left, TASKS_AT_ONCE - len(waiting))
-            waiting.extend(make.remote(*task, index) for index in some)
+            waiting.extend(do.remote(*task, number) for number in some)
             if not waiting:
                 return
             ready, waiting = ray.wait(waiting)
-            for index, messages in ray.get(ready):
+            for number, answer, messages in ray.get(ready):
                 for message in messages:
-                    is_news(message, f"part {index}", warned)
-                yield index
+                    is_news(message, f"{work.noun} {number}", warned)
+                yield number, answer
     except ray.exceptions.LocalRayletDiedError:
         waiting = []  # this connection cancels nothing any more
         raise
@@ -89,20 +85,22 @@ def _on_ray(ray: Any, recipe: Recipe, folder: Place, indices: Sequence[int]) -> 
             ray.wait(waiting, num_returns=len(waiting))  # until none of them can write
 
 
-def _on_a_node(recipe: str, folder: str, cwd: str, index: int) -> tuple[int, list[Message]]:
-    """Make a part on a node; return its number, and what a worker would have told its parent.
+def _on_a_node(
+    module: str, task: Mapping[str, Any], cwd: str, number: int
+) -> tuple[int, Arrays, list[Message]]:
+    """Do a piece on a node; return its answer, and what a worker would have told its parent.
 
-    The recipe (and so the bytes of the part) names its inputs as the user did. So they are read
-    in the folder of the command if the node has this folder. A process of Ray runs one task at a
-    time.
+    The task (and so the bytes of a part) names its inputs as the user did. So they are read in the
+    folder of the command if the node has this folder. A process of Ray runs one task at a time.
     """
     messages: list[Message] = []
+    answer: Arrays = ()
     with (
         chdir(cwd) if os.path.isdir(cwd) else nullcontext(),
         reported(lambda **facts: messages.append(facts)),
     ):
-        run_part(Recipe.from_dict(json.loads(recipe)), place(folder), index)
-    return index, messages
+        answer = import_module(module).answering(task)(number) or ()
+    return number, answer, messages
 
 
 def _import_ray() -> Any:

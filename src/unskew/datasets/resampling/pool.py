@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,18 @@ from numpy.typing import NDArray
 from unskew.balance.codebook import Codebook
 from unskew.balance.histogram import Histogram, nothing_to_balance
 from unskew.core.batch import Batch
-from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.errors import HealthWarning, RowError, UnskewError
 from unskew.core.recipe import Trust
+from unskew.core.values.value_data import value_of
 from unskew.core.variables.combine import joint
-from unskew.core.variables.variable import By
+from unskew.core.variables.variable import By, SalientVariable
+from unskew.datasets.shared import shared
 from unskew.datasets.target import Target, column_names, open_target
+from unskew.datasets.work import Engine
 from unskew.io.lookup import resolve
 from unskew.io.taken import check_takable
 
+CODING = "unskew.datasets.engines.coding"  # the module of processes that code rows
 Advance = Callable[[int], None]
 
 
@@ -50,33 +55,62 @@ def open_finite(target: Any, trust: Trust = False) -> Target:
     return opened
 
 
-def read_pool(opened: Target, by: By | str | Sequence[str], advance: Advance) -> Pool:
-    """Read everything once and keep the code of each row."""
-    histogram: Histogram | None = None
-    codes: list[NDArray[np.int32]] = []
-    for batch in _read_needed(opened, by):
-        if histogram is None:
-            variable = joint(resolve(by, opened.domain, column_names(batch)))
-            histogram = Histogram(Codebook(variable))
-        codes.append(histogram.add(batch).astype(np.int32))
-        advance(len(batch))
-    if histogram is None:
+def read_pool(
+    opened: Target,
+    by: By | str | Sequence[str],
+    advance: Advance,
+    engine: Engine | None = None,
+) -> Pool:
+    """Read everything once and keep the code of each row; ``engine`` says who reads the files."""
+    columns = needed_columns(opened, by)
+    batches = opened.read(None, columns)
+    first = next(batches, None)
+    if first is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to resample")
-    for warning in nothing_to_balance(histogram.codebook.variable.name, histogram.counts):
-        warnings.warn(warning, HealthWarning, stacklevel=3)
-    return _without_gaps(opened.label, histogram, np.concatenate(codes))
+    variable = joint(resolve(by, opened.domain, column_names(first)))
+    codes: list[NDArray[np.int32]] = []
+    if engine is None:
+        coder = Coder(variable)
+        for batch in chain([first], batches):
+            codes.append(coder.add(batch))
+            advance(len(batch))
+        return _pool(opened.label, coder.histogram, np.concatenate(codes))
+    histogram = Histogram(Codebook(variable))
+    for data, (theirs,) in shared(opened, engine, CODING, {"by": by}):
+        values = list(map(value_of, data["values"]))
+        ours = histogram.codebook.encode_objects(values)[theirs]
+        histogram.add_codes(ours)
+        codes.append(ours.astype(np.int32))
+        advance(data["n"])
+    return _pool(opened.label, histogram, np.concatenate(codes))
 
 
-def _read_needed(opened: Target, by: object) -> Iterator[Batch]:
-    """Yield all rows; leave out columns that the variables cannot use, where the reader can."""
+class Coder:
+    """Turns rows into codes of a variable's values, batch after batch, and counts them."""
+
+    def __init__(self, variable: SalientVariable) -> None:
+        """Start with no row."""
+        self.histogram, self.rows = Histogram(Codebook(variable)), 0
+
+    def add(self, batch: Batch) -> NDArray[np.int32]:
+        """Return the code of each row of a batch. An error names the row of the data."""
+        try:
+            codes = self.histogram.add(batch).astype(np.int32)
+        except RowError as error:  # it counts rows from the start of the batch
+            raise RowError(self.rows + error.row, error.problem) from error
+        self.rows += len(batch)
+        return codes
+
+
+def needed_columns(opened: Target, by: object) -> Sequence[str] | None:
+    """Return the columns that the variables can use; None if that is not known."""
     texts = _names(by)
     if opened.domain is not None or not texts:
-        return opened.read(None)
+        return None
     first = next(opened.read(1), None)
     columns = [] if first is None or first.is_plain else column_names(first)
     # A path or a measure holds the name of its column. One that is too many does no harm.
-    needed = [column for column in columns if any(column in text for text in texts)]
-    return opened.read(None, needed or None)
+    return [column for column in columns if any(column in text for text in texts)] or None
 
 
 def _names(by: object) -> list[str]:
@@ -89,9 +123,14 @@ def _names(by: object) -> list[str]:
     return list(names) if all(isinstance(x, str) and ":" not in x for x in names) else []
 
 
-def _without_gaps(label: str, histogram: Histogram, codes: NDArray[np.int32]) -> Pool:
-    """Return a pool of the values that occur: a declared value that never occurs has no rows."""
+def _pool(label: str, histogram: Histogram, codes: NDArray[np.int32]) -> Pool:
+    """Return a pool of the values that occur; warn if there is nothing to choose from.
+
+    A declared value that never occurs has no rows.
+    """
     counts, values = histogram.counts, histogram.codebook.values
+    for message in nothing_to_balance(histogram.codebook.variable.name, counts):
+        warnings.warn(message, HealthWarning, stacklevel=4)
     occurring = np.flatnonzero(counts)
     renumbered = np.zeros(len(values), dtype=np.int32)
     renumbered[occurring] = np.arange(len(occurring))

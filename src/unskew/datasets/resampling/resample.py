@@ -22,6 +22,7 @@ from unskew.datasets.resampling.choice import Choice, check_choice, choice
 from unskew.datasets.resampling.pool import Advance, Pool, open_finite, read_pool
 from unskew.datasets.resampling.rows import Rows, taken_batches
 from unskew.datasets.target import Target
+from unskew.datasets.work import Engine
 from unskew.io.dataset import Dataset
 from unskew.io.files import check_writable
 from unskew.io.location import ObjectPath
@@ -97,6 +98,7 @@ def resample(
     replacement: bool = False,
     trust: Trust = False,
     advance: Advance = lambda _: None,
+    engine: Engine | None = None,
 ) -> Resampled:
     """Choose ``n`` rows of ``target`` in which ``by`` is closer to uniform.
 
@@ -117,6 +119,8 @@ def resample(
             as possible.
         trust: whether code that a dataset names may be imported.
         advance: called with a number of examples each time that so many are done.
+        engine: who reads the files of ``target`` to choose (``unskew.datasets.engines``). The rows
+            are the same whoever reads. Without it, this process. This process writes ``path``.
     """
     _check_order(by, n)
     path = None if path is None else Path(path)
@@ -128,7 +132,7 @@ def resample(
         write = writer(opened, path)
         check_apart(target, path)
         check_writable(path)
-    pool = read_pool(opened, by, advance)
+    pool = read_pool(opened, by, advance, engine)
     chosen = choice(pool, n, epsilon, replacement)
     times = chosen.times(generator(seed, "resample"))
     if path is not None:

@@ -67,6 +67,10 @@ class TaskSources(Mapping[str, Callable[..., Source]]):
         """Return the number of tasks."""
         return len(library.task_names())
 
+    def __bool__(self) -> bool:
+        """Whether there are tasks; this does not load the library."""
+        return library.is_installed()
+
 
 @dataclass(frozen=True)
 class Setting:

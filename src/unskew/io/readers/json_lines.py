@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from unskew.core.arrow_numbers import numpy_of
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError
 from unskew.core.values.json_text import json_fault
@@ -254,11 +255,10 @@ def _lines_of_objects(block: bytes) -> tuple[int, int]:
 def _keeps_numbers(table: pa.Table) -> bool:
     """Whether no float may have been a whole number that floats do not have."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     def keeps(column: pa.Array) -> bool:
         if pa.types.is_floating(column.type):
-            return pc.all(pc.less(pc.abs(column), EXACT)).as_py() is not False
+            return bool((np.abs(numpy_of(column, 0)) < EXACT).all())
         if pa.types.is_struct(column.type) or pa.types.is_list(column.type):
             inner = column.flatten()
             return all(map(keeps, inner if isinstance(inner, list) else [inner]))
