@@ -1,6 +1,7 @@
 """What users call, per second of processor time: drawing, homogenizing, auditing, generating.
 
-It uses public names only, so that `python -m bench.versions --same --benches users` can run it on old checkouts.
+It uses public names only, so `python -m bench.versions --same --benches users` can run it on old
+checkouts.
 """
 
 import itertools

@@ -10,7 +10,7 @@ import numpy as np
 from unskew.core.processes.worker import Answer, serve
 from unskew.core.values.value_data import values_data
 from unskew.core.variables.combine import joint
-from unskew.datasets import shared
+from unskew.datasets.engines import shared
 from unskew.datasets.resampling.pool import Coder, needed_columns
 from unskew.datasets.target import column_names
 from unskew.io.lookup import resolve
