@@ -22,11 +22,11 @@ def main() -> int:
     if chosen.again is not None:
         return _again(chosen.again, TARGETS)
     targets = [TARGETS[name] for name in chosen.only or TARGETS]
-    each = 60 * chosen.minutes * chosen.workers / len(targets)
+    seconds_each = 60 * chosen.minutes * chosen.workers / len(targets)
     shares = shared_inputs(targets, chosen.inputs)
 
     def job(target: Target) -> Result:
-        until = time.monotonic() + each
+        until = time.monotonic() + seconds_each
         result = fuzz(target, shares[target.name], chosen.seed, until=until)
         print(_row(result), flush=True)
         return result
@@ -71,7 +71,7 @@ def _print_faults(results: list[Result]) -> None:
         for key, fault in sorted(result.faults.items()):
             path = save(result.name, fault.data, FOUND)
             print(f"\n{result.name}: {fault.kind} at {fault.where}, {result.times[key]:,} times")
-            print(f"  {fault.said}\n  python -m fuzz --again {path}")
+            print(f"  {fault.printed}\n  python -m fuzz --again {path}")
     if any(result.faults for result in results):
         print()
 

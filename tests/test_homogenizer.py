@@ -451,8 +451,8 @@ def test_a_cost_above_its_limit_is_warned_of_once() -> None:
 def test_both_warnings_may_come_and_neither_before_a_thousand_draws() -> None:
     made = Homogenizer(codes_variable([0, 1, 2]), 0.001, generator(0), cost_limit=2.0)
     assert warnings_of(made, [[0] * 999]) == []
-    found = warnings_of(made, [[0] * 1000] * 100)
-    assert [message.split()[0] for message in found] == ["'code'", "homogenizing"]
+    warned = warnings_of(made, [[0] * 1000] * 100)
+    assert [message.split()[0] for message in warned] == ["'code'", "homogenizing"]
 
 
 def test_a_healthy_run_warns_of_nothing() -> None:
