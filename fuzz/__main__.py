@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,8 @@ from tempfile import TemporaryDirectory
 from fuzz.machinery import Result, Target, fuzz, save
 
 FOUND = Path(__file__).parent / "found"
+ENOUGH = 1000  # inputs of a target, however slowly it reads
+PREPARED = 5.0  # seconds until a target reads its first input
 
 
 def main() -> int:
@@ -22,11 +25,12 @@ def main() -> int:
     if chosen.again is not None:
         return _again(chosen.again, TARGETS)
     targets = [TARGETS[name] for name in chosen.only or TARGETS]
-    each = 60 * chosen.minutes * chosen.workers / len(targets)
     shares = shared_inputs(targets, chosen.inputs)
+    needed = {target.name: PREPARED + shares[target.name] / target.speed for target in targets}
+    time_left = TimeLeft(needed, time.monotonic() + 60 * chosen.minutes, chosen.workers)
 
     def job(target: Target) -> Result:
-        until = time.monotonic() + each
+        until = time_left.until(target.name, time.monotonic())
         result = fuzz(target, shares[target.name], chosen.seed, until=until)
         print(_row(result), flush=True)
         return result
@@ -41,7 +45,7 @@ def main() -> int:
 
 def _arguments(targets: Mapping[str, Target]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
-    parser.add_argument("--inputs", type=int, default=2_000_000, help="over all targets together")
+    parser.add_argument("--inputs", type=int, default=1_500_000, help="over all targets together")
     parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same inputs")
     parser.add_argument("--only", action="append", choices=targets, help="a target; repeatable")
     parser.add_argument("--minutes", type=float, default=9.0, help="all targets together")
@@ -51,9 +55,26 @@ def _arguments(targets: Mapping[str, Target]) -> argparse.Namespace:
 
 
 def shared_inputs(targets: list[Target], inputs: int) -> dict[str, int]:
-    """Share inputs among targets so that each takes about as long."""
+    """Share inputs among targets so that each takes about as long; slow ones get enough too."""
     total = sum(target.speed for target in targets)
-    return {target.name: -(-inputs * target.speed // total) for target in targets}
+    fewest = min(ENOUGH, inputs // len(targets))
+    return {target.name: max(fewest, -(-inputs * target.speed // total)) for target in targets}
+
+
+class TimeLeft:
+    """Shares out the time until an end. What a target leaves over goes to those after it."""
+
+    def __init__(self, needed: Mapping[str, float], end: float, workers: int) -> None:
+        """Note the seconds that each target needs, and how many run at the same time."""
+        self._needed, self._end, self._workers = dict(needed), end, workers
+        self._lock = threading.Lock()
+
+    def until(self, name: str, now: float) -> float:
+        """Return when a target that begins now has to stop."""
+        with self._lock:
+            share = self._needed[name] / sum(self._needed.values())
+            del self._needed[name]
+        return min(self._end, now + (self._end - now) * self._workers * share)
 
 
 def _row(result: Result) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.__main__ import main
+from fuzz.__main__ import ENOUGH, TimeLeft, main, shared_inputs
 from fuzz.machinery import Fault, Target, fuzz, made_input, outcome, save
 from fuzz.targets import TARGETS
 from tests.planted_readers import endless, numbered
@@ -53,6 +53,23 @@ def test_an_input_that_takes_too_long_is_reported():
     result = fuzz(Target("endless", endless, 1), 1, SEED, hang_seconds=0.1)
     (fault,) = result.faults.values()
     assert (fault.kind, fault.data) == ("takes too long", b"forever")
+
+
+def test_no_target_is_left_thin():
+    targets = list(TARGETS.values())
+    shares = shared_inputs(targets, 1_500_000)
+    assert min(shares.values()) == ENOUGH
+    assert 1_500_000 <= sum(shares.values()) < 1_600_000
+    assert set(shared_inputs(targets, 10).values()) >= {1}
+
+
+def test_time_that_a_target_leaves_over_goes_to_the_next_ones():
+    left = TimeLeft({"fast": 10.0, "slow": 30.0, "last": 60.0}, 100.0, 1)
+    assert left.until("fast", 0.0) == 10.0
+    assert left.until("slow", 1.0) == 1.0 + 99.0 / 3  # it began nine seconds early
+    assert left.until("last", 90.0) == 100.0
+    both = TimeLeft({"one": 50.0, "other": 50.0}, 100.0, 2)
+    assert [both.until("one", 0.0), both.until("other", 50.0)] == [100.0, 100.0]
 
 
 def test_a_saved_input_is_read_again(tmp_path, monkeypatch):
