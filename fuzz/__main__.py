@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fuzz.machinery import Result, Target, fuzz, save
+from unskew.datasets.warm import warm_up
 
 FOUND = Path(__file__).parent / "found"
 ENOUGH = 1000  # inputs of a target, however slowly it reads
@@ -27,11 +28,12 @@ def main() -> int:
     targets = [TARGETS[name] for name in chosen.only or TARGETS]
     shares = shared_inputs(targets, chosen.inputs)
     needed = {target.name: PREPARED + shares[target.name] / target.speed for target in targets}
+    warm_up()  # compiling takes a minute or so in a new checkout
     time_left = TimeLeft(needed, time.monotonic() + 60 * chosen.minutes, chosen.workers)
 
     def job(target: Target) -> Result:
-        until = time_left.until(target.name, time.monotonic())
-        result = fuzz(target, shares[target.name], chosen.seed, until=until)
+        seconds = time_left.share(target.name, time.monotonic())
+        result = fuzz(target, shares[target.name], chosen.seed, seconds=seconds)
         print(_row(result), flush=True)
         return result
 
@@ -69,12 +71,12 @@ class TimeLeft:
         self._needed, self._end, self._workers = dict(needed), end, workers
         self._lock = threading.Lock()
 
-    def until(self, name: str, now: float) -> float:
-        """Return when a target that begins now has to stop."""
+    def share(self, name: str, now: float) -> float:
+        """Return the seconds of a target that begins now."""
         with self._lock:
             share = self._needed[name] / sum(self._needed.values())
             del self._needed[name]
-        return min(self._end, now + (self._end - now) * self._workers * share)
+        return max(0.0, self._end - now) * min(1.0, self._workers * share)
 
 
 def _row(result: Result) -> str:
