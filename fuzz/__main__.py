@@ -16,7 +16,7 @@ from unskew.datasets.warm import warm_up
 
 FOUND = Path(__file__).parent / "found"
 ENOUGH = 1000  # inputs of a target, however slowly it reads
-PREPARED = 5.0  # seconds until a target reads its first input
+PREPARED = 2.0  # seconds until a target reads its first input
 
 
 def main() -> int:
@@ -34,6 +34,7 @@ def main() -> int:
     def job(target: Target) -> Result:
         seconds = time_left.share(target.name, time.monotonic())
         result = fuzz(target, shares[target.name], chosen.seed, seconds=seconds)
+        time_left.done(target.name)
         print(_row(result), flush=True)
         return result
 
@@ -69,14 +70,23 @@ class TimeLeft:
     def __init__(self, needed: Mapping[str, float], end: float, workers: int) -> None:
         """Note the seconds that each target needs, and how many run at the same time."""
         self._needed, self._end, self._workers = dict(needed), end, workers
+        self._running: dict[str, float] = {}  # when each of them has had its share
         self._lock = threading.Lock()
 
     def share(self, name: str, now: float) -> float:
         """Return the seconds of a target that begins now."""
         with self._lock:
-            share = self._needed[name] / sum(self._needed.values())
+            taken = sum(max(0.0, end - now) for end in self._running.values())
+            free = max(0.0, self._workers * (self._end - now) - taken)
+            seconds = free * self._needed[name] / sum(self._needed.values())
             del self._needed[name]
-        return max(0.0, self._end - now) * min(1.0, self._workers * share)
+            self._running[name] = now + min(seconds, self._end - now)
+            return max(0.0, self._running[name] - now)
+
+    def done(self, name: str) -> None:
+        """Give back what a target has left."""
+        with self._lock:
+            del self._running[name]
 
 
 def _row(result: Result) -> str:

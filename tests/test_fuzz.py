@@ -67,12 +67,21 @@ def test_no_target_is_left_thin():
 def test_time_that_a_target_leaves_over_goes_to_the_next_ones():
     left = TimeLeft({"fast": 10.0, "slow": 30.0, "last": 60.0}, 100.0, 1)
     assert left.share("fast", 0.0) == 10.0
+    left.done("fast")
     assert left.share("slow", 1.0) == 99.0 / 3  # it began nine seconds early
+    left.done("slow")
     assert left.share("last", 90.0) == 10.0
-    both = TimeLeft({"one": 50.0, "other": 50.0, "late": 1.0}, 100.0, 2)
-    assert both.share("one", 0.0) == 100.0 * 2 * 50 / 101
-    assert both.share("other", 0.0) == 100.0
-    assert both.share("late", 101.0) == 0.0
+
+
+def test_targets_that_run_at_the_same_time_leave_time_for_the_others():
+    left = TimeLeft({"one": 50.0, "other": 50.0, "late": 100.0}, 100.0, 2)
+    assert left.share("one", 0.0) == 50.0
+    assert left.share("other", 0.0) == 50.0
+    left.done("one")
+    assert left.share("late", 50.0) == 50.0
+    long = TimeLeft({"long": 90.0, "short": 10.0}, 100.0, 2)
+    assert [long.share("long", 0.0), long.share("short", 0.0)] == [100.0, 100.0]
+    assert TimeLeft({"late": 1.0}, 100.0, 2).share("late", 101.0) == 0.0
 
 
 def test_a_target_has_its_time_after_it_is_prepared():
