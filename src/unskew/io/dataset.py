@@ -6,6 +6,7 @@ DIR/recipe.json  DIR/data/train-00000-of-00002.parquet …  DIR/README.md  DIR/m
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from unskew.core.batch import Batch
@@ -136,7 +137,8 @@ def read_parquet(path: Place, rows: int = TABLE_ROWS, columns: Columns = None) -
             check_names(names, str(path))
             chosen = None if columns is None else wanted(names, columns)
             at_once = _rows_at_once(file.metadata, rows)
-            read = file.iter_batches(batch_size=at_once, columns=chosen)
+            runs = _runs(file.metadata)
+            read = chain.from_iterable(file.iter_batches(at_once, run, chosen) for run in runs)
             yield from table_batches(read, str(path), columns, rows=rows, check=True)
     except PermissionError:
         raise UnskewError(f"{path}: Permission denied; check its permissions") from None
@@ -147,6 +149,24 @@ def read_parquet(path: Place, rows: int = TABLE_ROWS, columns: Columns = None) -
         raise UnskewError(
             f"{path} cannot be read as Parquet ({reason}); it may be truncated: make it again"
         ) from error
+
+
+def _runs(metadata: Any) -> Iterator[list[int]]:
+    """Yield the numbers of row groups that are read together: one, or several small ones.
+
+    A store sends all of a run at once, and it is in memory until the next run is read.
+    """
+    run: list[int] = []
+    size = 0
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number).total_byte_size
+        if run and size + group > MOST_BYTES:
+            yield run
+            run, size = [], 0
+        run.append(number)
+        size += group
+    if run:
+        yield run
 
 
 def _rows_at_once(metadata: Any, rows: int) -> int:

@@ -21,6 +21,7 @@ from unskew.core.errors import UnskewError
 from unskew.io.object_store import connect, is_address, read_address, store_errors
 
 BUFFER = 1 << 23  # bytes of one request when an object is read
+PAGES = 1 << 20  # bytes of a local Parquet column that are read at once
 
 
 @dataclass(frozen=True)
@@ -217,14 +218,18 @@ def known_sha256(path: Place, _: tuple[int, int]) -> str:
 
 
 def parquet_file(path: Place) -> Any:
-    """Open a Parquet file."""
+    """Open a Parquet file.
+
+    What is read ahead of a local file would stay in memory until the file is closed.
+    """
     import pyarrow.parquet as pq
     from pyarrow import fs
 
     if isinstance(path, ObjectPath):
         return pq.ParquetFile(path.key, filesystem=path.files, pre_buffer=True)
     # Without a file system, Arrow would read a path that does not exist as an address.
-    return pq.ParquetFile(str(path), filesystem=fs.LocalFileSystem())
+    local = fs.LocalFileSystem()
+    return pq.ParquetFile(str(path), filesystem=local, pre_buffer=False, buffer_size=PAGES)
 
 
 @contextmanager

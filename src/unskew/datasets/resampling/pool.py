@@ -62,6 +62,13 @@ def read_pool(
     engine: Engine | None = None,
 ) -> Pool:
     """Read everything once and keep the code of each row; ``engine`` says who reads the files."""
+    with opened.rows_by_name():
+        return _read_pool(opened, by, advance, engine)
+
+
+def _read_pool(
+    opened: Target, by: By | str | Sequence[str], advance: Advance, engine: Engine | None
+) -> Pool:
     columns = needed_columns(opened, by)
     batches = opened.read(None, columns)
     first = next(batches, None)
@@ -130,7 +137,7 @@ def _pool(label: str, histogram: Histogram, codes: NDArray[np.int32]) -> Pool:
     """
     counts, values = histogram.counts, histogram.codebook.values
     for message in nothing_to_balance(histogram.codebook.variable.name, counts):
-        warnings.warn(message, HealthWarning, stacklevel=4)
+        warnings.warn(message, HealthWarning, stacklevel=5)
     occurring = np.flatnonzero(counts)
     renumbered = np.zeros(len(values), dtype=np.int32)
     renumbered[occurring] = np.arange(len(occurring))
