@@ -10,7 +10,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -217,8 +217,8 @@ def known_sha256(path: Place, _: tuple[int, int]) -> str:
     return sha256(path)
 
 
-def parquet_file(path: Place) -> Any:
-    """Open a Parquet file.
+def parquet_file(path: Place, coded: Sequence[str] = ()) -> Any:
+    """Open a Parquet file; the columns that are ``coded`` are read as dictionaries.
 
     What is read ahead of a local file would stay in memory until the file is closed.
     """
@@ -226,10 +226,18 @@ def parquet_file(path: Place) -> Any:
     from pyarrow import fs
 
     if isinstance(path, ObjectPath):
-        return pq.ParquetFile(path.key, filesystem=path.files, pre_buffer=True)
+        return pq.ParquetFile(
+            path.key, filesystem=path.files, pre_buffer=True, read_dictionary=coded
+        )
     # Without a file system, Arrow would read a path that does not exist as an address.
     local = fs.LocalFileSystem()
-    return pq.ParquetFile(str(path), filesystem=local, pre_buffer=False, buffer_size=PAGES)
+    return pq.ParquetFile(
+        str(path),
+        filesystem=local,
+        pre_buffer=False,
+        buffer_size=PAGES,
+        read_dictionary=coded,
+    )
 
 
 @contextmanager
