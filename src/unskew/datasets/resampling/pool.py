@@ -20,12 +20,12 @@ from unskew.core.values.value_data import value_of
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By, SalientVariable
 from unskew.datasets.chosen import named_variables
-from unskew.datasets.shared import shared
+from unskew.datasets.engines.shared import shared
+from unskew.datasets.engines.work import Engine
 from unskew.datasets.target import Target, column_names, open_target
-from unskew.datasets.work import Engine
 from unskew.io.taken import check_takable
 
-CODING = "unskew.datasets.engines.coding"  # the module of processes that code rows
+CODING = "unskew.datasets.workers.codes"  # the module of processes that code rows
 Advance = Callable[[int], None]
 
 
