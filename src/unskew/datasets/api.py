@@ -69,10 +69,11 @@ def audit(
         check_count("n", n, "audit at least one example")
     also = [also] if isinstance(also, str) else list(dict.fromkeys(also))
     bins = {name: variable.edges for name, variable in like.variables.items()} if like else {}
-    if engine is None:
-        auditor, left_out = _audited(opened, by, also, bins, n, advance, clock)
-    else:
-        auditor, left_out = _audited_by(engine, opened, by, also, bins, n, advance)
+    with opened.rows_by_name():
+        if engine is None:
+            auditor, left_out = _audited(opened, by, also, bins, n, advance, clock)
+        else:
+            auditor, left_out = _audited_by(engine, opened, by, also, bins, n, advance)
     dataset = opened.dataset
     # What a dataset's source dropped, it dropped for all of its examples.
     dropped = opened.dropped if dataset is None or auditor.n == len(dataset) else {}

@@ -21,7 +21,7 @@ from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError, brief
 from unskew.core.processes.stop import interrupt, raise_if_stopped
 from unskew.core.rng import child
-from unskew.core.usercode import own_code
+from unskew.core.usercode import in_brackets, own_code
 from unskew.core.usercode.cache import Cache
 from unskew.core.usercode.collected import Collected, Returned
 
@@ -47,12 +47,13 @@ class OneByOne:
     ) -> None:
         """Call nothing yet."""
         self._call = call if cache is None else cache.call(call, "one by one")
-        self._label, self._clock, self.cached = label, clock, cache is not None
+        self._function, self._label = call, label
+        self._clock, self.cached = clock, cache is not None
         self._returned = Returned()
 
     def __call__(self, rng: np.random.Generator, n: int) -> Drawn:
         """Return n examples."""
-        with _errors(self._label, "make it return one example for every generator"):
+        with _errors(self._label, self._function, "make it return one example for every generator"):
             collected, stops = Collected(), interrupt()
             for _ in range(n):
                 collected.add(self._call(rng))
@@ -69,7 +70,7 @@ class OneByOne:
         ahead = 0 if self.cached else drawn // SHARE
         most = min(MOST_AHEAD, 1 + ahead) if needed is None else min(CHUNK, needed)
         seconds, clock = AHEAD if needed is None else STEP, self._clock
-        with _errors(self._label, "make it return one example for every generator"):
+        with _errors(self._label, self._function, "make it return one example for every generator"):
             collected, stops, call = Collected(), interrupt(), self._call
             add, end = collected.add, clock() + seconds
             for _ in range(most):
@@ -85,7 +86,7 @@ class OneByOne:
 
     def _batch(self, collected: Collected) -> Batch:
         batch = collected.batch()
-        _refuse_coroutines(batch, self._label)
+        _refuse_coroutines(batch, self._label, self._function)
         return batch
 
 
@@ -106,7 +107,9 @@ class ManyAtOnce:
 
     def __call__(self, rng: np.random.Generator, n: int) -> Drawn:
         """Return n examples, of as many calls as it takes."""
-        with _errors(self._label, "make it return a list of examples for every generator"):
+        with _errors(
+            self._label, self._function, "make it return a list of examples for every generator"
+        ):
             collected = Collected()
             while len(collected) < n:
                 asked = min(self._size, n - len(collected))
@@ -128,7 +131,7 @@ class ManyAtOnce:
             returned = pa.table(returned).to_pylist()
         if isinstance(returned, np.ndarray) and returned.ndim:
             returned = returned.tolist() if returned.ndim == 1 else list(returned)
-        what = f"sampler {self._label!r} returned"
+        what = f"sampler {self._label!r}{in_brackets(self._function)} returned"
         if not isinstance(returned, (list, tuple)):
             raise UnskewError(
                 f"{what} {brief(returned)} when asked for {asked}; with batch, draw(rng, n) "
@@ -160,12 +163,13 @@ class Concurrently:
         from unskew.core.usercode.event_loop import EventLoop  # asyncio takes a while to import
 
         self._call = call if cache is None else cache.awaited(call, "async")
-        self._label, self._most, self.cached = label, most, cache is not None
+        self._function, self._label, self._most = call, label, most
+        self.cached = cache is not None
         self._loop = EventLoop()
 
     def __call__(self, rng: np.random.Generator, n: int) -> Drawn:
         """Return n examples."""
-        with _errors(self._label, "make it return one example for every generator"):
+        with _errors(self._label, self._function, "make it return one example for every generator"):
             calls = [self._bound(child(rng)) for _ in range(n)]
             collected = Collected()
             for example in self._loop.results(calls, self._most):
@@ -183,23 +187,24 @@ class Concurrently:
 Sampler: TypeAlias = OneByOne | ManyAtOnce | Concurrently
 
 
-def _refuse_coroutines(batch: Batch, label: str) -> None:
+def _refuse_coroutines(batch: Batch, label: str, function: object) -> None:
     """Refuse what a call of an async function returns."""
     example = next(batch.examples(), None)
     if isinstance(example, CoroutineType):
         for coroutine in batch.examples():
             coroutine.close()  # it never runs, which Python would warn of
         raise UnskewError(
-            f"sampler {label!r} returned a coroutine; write it as async def draw(rng)"
+            f"sampler {label!r}{in_brackets(function)} returned a coroutine; write it as "
+            "async def draw(rng)"
         )
 
 
 @contextmanager
-def _errors(label: str, step: str) -> Iterator[None]:
+def _errors(label: str, function: object, step: str) -> Iterator[None]:
     """Turn an error of a sampler, or of one of its examples, into one line."""
     what = f"sampler {label!r}"
     try:
         with own_code(what, step):
             yield
     except RowError as error:
-        raise error.at(what) from error
+        raise error.at(f"{what}{in_brackets(function)}") from error
