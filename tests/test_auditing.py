@@ -62,9 +62,9 @@ def test_figures_agree_with_the_twin(values: list[int], declared: bool) -> None:
         assert list(variable.missing) == expected["missing"]
 
 
-def test_the_commonest_values_come_first() -> None:
+def test_the_most_frequent_values_come_first() -> None:
     variable = audit([*"aaab"], by={"letter": over(itself, "abc")}).variables["letter"]
-    assert variable.commonest == (("a", 0.75), ("b", 0.25))
+    assert variable.most_frequent == (("a", 0.75), ("b", 0.25))
 
 
 @pytest.mark.parametrize(

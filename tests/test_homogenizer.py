@@ -240,7 +240,7 @@ def test_a_built_in_source_is_homogenized_by_name() -> None:
     kept = list(islice(examples, 2000))
     assert set(kept[0]) == {"expression", "value"}
     plain = unskew.audit("calculator/dcfg", by="operations", n=2000)
-    most_common = plain.variables["operations"].commonest[0][1]
+    most_common = plain.variables["operations"].most_frequent[0][1]
     digits = sum(len(example["expression"]) == 1 for example in kept)
     assert digits / 2000 < most_common / 3
 
