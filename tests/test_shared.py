@@ -18,8 +18,8 @@ from tests.waiting import HANG, children
 from unskew import Recipe, UnskewError, generate
 from unskew.audits.saved import audit_text
 from unskew.datasets.engines import processes
-from unskew.datasets.engines.auditing import answering
-from unskew.datasets.work import Engine, Work
+from unskew.datasets.engines.work import Engine, Work
+from unskew.datasets.workers.audits import answering
 
 FILES = 5
 

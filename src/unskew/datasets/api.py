@@ -14,13 +14,13 @@ from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Trust
 from unskew.core.variables.variable import By
 from unskew.datasets.chosen import chosen_auditor, no_column
+from unskew.datasets.engines.shared import shared
+from unskew.datasets.engines.work import Engine
 from unskew.datasets.pace import as_sampler, examples_of
-from unskew.datasets.shared import shared
 from unskew.datasets.target import Target, open_target
-from unskew.datasets.work import Engine
 
 Variables: TypeAlias = By | str | Sequence[str] | None
-AUDITING = "unskew.datasets.engines.auditing"  # the module of processes that audit files
+AUDITING = "unskew.datasets.workers.audits"  # the module of processes that audit files
 
 
 def audit(

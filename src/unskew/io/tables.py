@@ -80,10 +80,15 @@ def _selected(
     import pyarrow as pa
 
     for table in tables:
-        names = list(table.schema.names)
-        check_names(names, where)
-        for field in table.schema:
-            _check_inside(field, where)
+        try:
+            names = list(table.schema.names)
+            check_names(names, where)
+            for field in table.schema:
+                _check_inside(field, where)
+        except UnicodeDecodeError as error:
+            raise UnskewError(
+                f"{where} has a column whose name is no text ({error.reason}); rename the column"
+            ) from error
         chosen = wanted(names, columns)
         part = table if chosen == names else table.select(chosen)
         yield part if isinstance(part, pa.Table) else pa.Table.from_batches([part])

@@ -19,13 +19,13 @@ from unskew.core.recipe import Trust
 from unskew.core.values.value_data import value_of
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By, SalientVariable
-from unskew.datasets.shared import shared
+from unskew.datasets.chosen import named_variables
+from unskew.datasets.engines.shared import shared
+from unskew.datasets.engines.work import Engine
 from unskew.datasets.target import Target, column_names, open_target
-from unskew.datasets.work import Engine
-from unskew.io.lookup import resolve
 from unskew.io.taken import check_takable
 
-CODING = "unskew.datasets.engines.coding"  # the module of processes that code rows
+CODING = "unskew.datasets.workers.codes"  # the module of processes that code rows
 Advance = Callable[[int], None]
 
 
@@ -74,7 +74,7 @@ def _read_pool(
     first = next(batches, None)
     if first is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to resample")
-    variable = joint(resolve(by, opened.domain, column_names(first)))
+    variable = joint(named_variables(by, opened, first))
     codes: list[NDArray[np.int32]] = []
     if engine is None:
         coder = Coder(variable)
