@@ -126,7 +126,7 @@ import os, signal, time
 from pathlib import Path
 import __main__
 
-in_worker = getattr(__main__.__spec__, "name", "") == "unskew.datasets.engines.worker"
+in_worker = getattr(__main__.__spec__, "name", "") == "unskew.datasets.workers.parts"
 
 """
 
@@ -238,7 +238,7 @@ def worker_of():
         recipe = Recipe("own:draw", 1_000)
         (folder / "recipe.json").write_text(recipe.to_json())
         process = subprocess.Popen(
-            [sys.executable, "-m", "unskew.datasets.engines.worker"], cwd=folder,
+            [sys.executable, "-m", "unskew.datasets.workers.parts"], cwd=folder,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         started.append(process)

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 TABLE_ROWS = 1 << 16  # in a batch
 MOST_BYTES = 1 << 26  # of small tables that are joined
 
+SPLIT = "split"  # the column that is added to data of several splits
+SPLITS = (  # names that files, folders and lists of splits have
+    *("train", "training", "test", "testing", "validation", "valid", "val", "dev"),
+    *("eval", "evaluation"),
+)
+
 # The only top-level columns that will be used; None means all. A reader may give more.
 Columns: TypeAlias = Sequence[str] | None
 

@@ -25,8 +25,9 @@ from unskew.core.usercode import in_brackets, own_code
 from unskew.core.usercode.cache import Cache
 from unskew.core.usercode.collected import Collected, Returned
 
-CHUNK = 256  # examples of a user's function that are collected at once, at most
-AHEAD = 0.001  # seconds of drawing that may turn out to be for nothing
+CHUNK = 256  # examples of a user's function that are collected at once, unless it says more
+MOST_AHEAD = 1024  # examples that are drawn one by one without knowing how many are needed
+AHEAD = 0.004  # seconds of drawing that may turn out to be for nothing
 STEP = 1.0  # seconds of drawing until the examples are handed on, where all of them are needed
 SHARE = 8  # examples drawn before for each one that is drawn ahead
 WAVES = 4  # calls for each call at a time, until the examples are handed on
@@ -61,22 +62,22 @@ class OneByOne:
             return self._batch(collected), Counter()
 
     def some(self, rng: np.random.Generator, needed: int | None, drawn: int) -> Drawn:
-        """Return the examples of a millisecond, and few of them while few were drawn before.
+        """Return the examples of a few milliseconds, and few of them while few were drawn before.
 
-        If they are surely needed, it is the examples of a second. With a cache, each may cost:
-        it is one.
+        If they are surely needed, it is the examples of a second. With a cache it is one example,
+        because each may cost.
         """
         ahead = 0 if self.cached else drawn // SHARE
-        most = min(CHUNK, 1 + ahead if needed is None else needed)
+        most = min(MOST_AHEAD, 1 + ahead) if needed is None else min(CHUNK, needed)
         seconds, clock = AHEAD if needed is None else STEP, self._clock
         with _errors(self._label, self._function, "make it return one example for every generator"):
-            collected, stops = Collected(), interrupt()
-            begin = clock()
+            collected, stops, call = Collected(), interrupt(), self._call
+            add, end = collected.add, clock() + seconds
             for _ in range(most):
-                collected.add(self._call(rng))
+                add(call(rng))
                 if stops is not None:
                     stops.raise_again()
-                if clock() - begin >= seconds:
+                if clock() >= end:
                     break
             batch = self._batch(collected)
             if len(batch) < CHUNK:

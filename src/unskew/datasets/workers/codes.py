@@ -10,8 +10,8 @@ import numpy as np
 from unskew.core.processes.worker import Answer, serve
 from unskew.core.values.value_data import values_data
 from unskew.core.variables.combine import joint
-from unskew.datasets import shared
 from unskew.datasets.chosen import named_variables
+from unskew.datasets.engines import shared
 from unskew.datasets.resampling.pool import Coder, needed_columns
 
 
