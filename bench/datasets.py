@@ -18,7 +18,7 @@ from unskew.datasets.run import shard
 RECIPES = {
     "karel/msr": Recipe("karel/msr", 393_216, shard_size=16_384),
     "calculator/dcfg by length": Recipe(
-        "calculator/dcfg", 1_048_576, homogenize=("length",), shard_size=65_536
+        "calculator/dcfg", 500_000, homogenize=("length",), shard_size=65_536
     ),
 }
 ORIGINAL = 1_116_854
