@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from unskew.balance.best.goal import Goal, targets_of
+from unskew.balance.best.population import Population
 from unskew.balance.best.price import PRICES, Conflict, conflicts, curve, total_variation
-from unskew.balance.best.rule import Pilot
 from unskew.balance.best.targets import Target
 from unskew.core.errors import UnskewError
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-MOST_CELLS = 60_000  # combinations that a plan looks at; more would take over a second
+MOST_CELLS = 20_000  # combinations that a plan looks at; more would take over a second
 
 
 @dataclass(frozen=True)
@@ -115,23 +114,17 @@ class Plan:
 
 
 def plan_of(
-    pilot: Pilot,
+    population: Population,
     label: str,
     targets: Mapping[str, Target] | None = None,
     prices: Sequence[float] = PRICES,
     command: str = "",
 ) -> Plan:
     """Return the curve for the variables of a sample."""
-    cells = pilot.cells()
-    if len(cells.shares) > MOST_CELLS:  # every n-th example is a sample, too
-        every = -(-len(cells.shares) // MOST_CELLS)
-        pilot = Pilot(pilot.codebooks, pilot.codes[::every])
-        cells = pilot.cells()
-    variables = [codebook.variable for codebook in pilot.codebooks]
-    names = tuple(variable.name for variable in variables)
-    values = [codebook.values for codebook in pilot.codebooks]
-    goal = Goal(budget=1.0, targets=targets or {})
-    wanted = targets_of(variables, values, pilot.shares(), goal)
+    names, cells = population.names, population.cells
+    wanted = population.targets(targets or {})
+    if len(cells.shares) > MOST_CELLS:
+        cells = cells.thinned(MOST_CELLS)
     points = []
     for fit in curve(cells, wanted, prices):
         apart = map(total_variation, fit.margins, wanted)
@@ -142,4 +135,4 @@ def plan_of(
     if len(names) > 1 and points[-1].farthest[1] > 0.05:
         fights = conflicts(cells, wanted)
     pairs = tuple((names[f.first], names[f.second], f.distance) for f in fights)
-    return Plan(label, names, tuple(points), len(pilot.codes), pairs, command)
+    return Plan(label, names, tuple(points), population.examples, pairs, command)

@@ -290,7 +290,7 @@ def plan(
     variables = balanced_variables(resolve(by, opened.domain, column_names(first)), jointly)
     sample = pilot_of(variables, chain([first], batches))
     targets = _targets(variables, target, like)
-    return plan_of(sample, opened.label, targets, prices)
+    return plan_of(sample.population(), opened.label, targets, prices)
 
 
 def _source(

@@ -7,19 +7,21 @@ that no choice of examples brings to both targets.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from unskew.balance.best.capped import enough
 from unskew.balance.best.cells import Cells, Codes, Shares, cells_of
+from unskew.balance.best.population import MOST_CELLS
 from unskew.balance.best.raking import Raked, rake
 
 PRICES = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)  # draws for each kept example
 SMALL = 0.05  # nats: a conflict below this is not worth a word
 ROUGHLY = 0.01  # nats: the tolerance of a curve that people look at
 WITHIN = 0.99  # of the closeness that is asked for, so that the last steps may be left out
+LAST_STEPS = 30  # of a fit of very many combinations
 _SAME = 1 + 1e-6  # costs that differ by less than this factor are the same
 COST_STEP = 1.02  # the cheapest cost is known up to this factor
 
@@ -79,8 +81,26 @@ def curve(cells: Cells, targets: Sequence[Shares], prices: Sequence[float] = PRI
     return fits
 
 
+def closest_at(
+    cells: Cells, targets: Sequence[Shares], draws: float, closeness: float = 0.0
+) -> Raked:
+    """Return the closest fit at a price, of any number of combinations.
+
+    A fit of very many combinations begins with one of fewer. Its last steps are those of all.
+    """
+    if len(cells.shares) <= MOST_CELLS:
+        return rake(cells, targets, draws, closeness=closeness)
+    some = cells.thinned(MOST_CELLS)
+    start = rake(some, targets, draws, closeness=closeness, tolerance=ROUGHLY).tables
+    return rake(cells, targets, draws, closeness=closeness, start=start, most_steps=LAST_STEPS)
+
+
 def cheapest(cells: Cells, targets: Sequence[Shares], closeness: float) -> Cheapest:
     """Return the cheapest fit in which each margin is within ``closeness`` of its target."""
+    if len(cells.shares) > MOST_CELLS:
+        answer = cheapest(cells.thinned(MOST_CELLS), targets, closeness)
+        fit = closest_at(cells, targets, answer.fit.draws, WITHIN * closeness)
+        return replace(answer, fit=fit)
     low, high = 1.0, enough(cells.shares)
     best = _within(cells, targets, closeness, high)
     if best is None:

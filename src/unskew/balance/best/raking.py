@@ -63,6 +63,7 @@ def rake(
     tolerance: float = TOLERANCE,
     most_steps: int = MOST_STEPS,
     only_whether: bool = False,
+    start: Tables | None = None,
 ) -> Raked:
     """Fit the tables by which ``draws`` draws for each kept example come closest to the targets.
 
@@ -78,10 +79,11 @@ def rake(
         tolerance: how close to the bound, in nats.
         most_steps: the fit ends after so many steps in any case.
         only_whether: end as soon as the bound says that the targets cannot be reached.
+        start: tables to begin with.
     """
     draws = min(max(draws, 1.0), enough(cells.shares))
-    flat = tuple(np.zeros(size) for size in cells.sizes)
-    state = _state(cells, targets, draws, closeness, flat)
+    first = start or tuple(np.zeros(size) for size in cells.sizes)
+    state = _state(cells, targets, draws, closeness, first)
     bound, step, steps = 0.0, 1.0, 0
     while steps < most_steps:
         slope = cells.total(state.slopes)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.balance.best.cells import Cells, Codes, Shares, cells_of
+from unskew.balance.best.population import Population
 from unskew.balance.best.raking import Raked
 from unskew.balance.codebook import Codebook
 from unskew.core.errors import UnskewError
@@ -42,6 +43,15 @@ class Pilot:
     def cells(self) -> Cells:
         """Return the combinations of values in the sample."""
         return cells_of(self.codes, self.sizes)
+
+    def population(self) -> Population:
+        """Return the sample by its combinations of values."""
+        return Population(
+            tuple(codebook.variable.name for codebook in self.codebooks),
+            tuple(codebook.values for codebook in self.codebooks),
+            self.cells(),
+            len(self.codes),
+        )
 
     def shares(self) -> list[Shares]:
         """Return the share of each value of each variable."""
