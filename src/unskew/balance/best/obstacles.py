@@ -16,7 +16,7 @@ from unskew.core.variables.variable import describe
 
 NAMED = 4  # values or pairs that a message names
 FAR = 0.05  # a total variation from the target that a message speaks of
-ALONE = 10.0  # a value that needs this many times the draws of every other value is named
+ALONE = 4.0  # a value that needs this many times the draws of every other value is named
 SPARSE = 5.0  # examples of a combination below which its share is mostly chance
 
 
@@ -38,9 +38,7 @@ def cannot(
     """Say why a closeness cannot be had, and what the nearest would cost."""
     apart = {
         name: total_variation(reached, target)
-        for name, reached, target in zip(
-            population.names, answer.fit.margins, targets, strict=True
-        )
+        for name, reached, target in zip(population.names, answer.fit.margins, targets, strict=True)
     }
     worst = max(apart, key=lambda name: apart[name])
     reasons = [
@@ -105,7 +103,7 @@ def _fights(population: Population, targets: Sequence[Shares]) -> list[str]:
 
 
 def _alone(population: Population, targets: Sequence[Shares], fit: Raked) -> list[str]:
-    """Name a value that stays far from its share, and needs far more draws than all others."""
+    """Name a value that alone stays far from its share: the draws are enough for all others."""
     notes = []
     for (name, values, p, target), reached in zip(
         _variables(population, targets), fit.margins, strict=True
@@ -115,12 +113,11 @@ def _alone(population: Population, targets: Sequence[Shares], fit: Raked) -> lis
         order = np.argsort(-need)
         rarest = int(order[0])
         lacking = target[rarest] - reached[rarest] > FAR / 2
-        others = float(need[order[1]]) if len(order) > 1 else 0.0
-        if lacking and need[rarest] > fit.draws and need[rarest] > ALONE * max(others, 1.0):
+        others = max(1.0, float(need[order[1]]) if len(order) > 1 else 0.0)
+        if lacking and others <= fit.draws < need[rarest] and need[rarest] > ALONE * others:
             notes.append(
                 f"{name} = {values[rarest]!r} is too rare: it alone needs {need[rarest]:,.3g} "
-                f"{population.unit} per kept {_one(population)}, and all others "
-                f"{max(others, 1.0):,.3g}; join it with others (unskew.clip), or give it a smaller "
+                f"{population.unit} per kept {_one(population)}, and all others {others:,.3g}; join it with others (unskew.clip), or give it a smaller "
                 "target"
             )
     return notes

@@ -99,8 +99,8 @@ def cheapest(cells: Cells, targets: Sequence[Shares], closeness: float) -> Cheap
     """Return the cheapest fit in which each margin is within ``closeness`` of its target."""
     if len(cells.shares) > MOST_CELLS:
         answer = cheapest(cells.thinned(MOST_CELLS), targets, closeness)
-        fit = closest_at(cells, targets, answer.fit.draws, WITHIN * closeness)
-        return replace(answer, fit=fit)
+        whole = closest_at(cells, targets, answer.fit.draws, WITHIN * closeness)
+        return replace(answer, fit=whole)
     low, high = 1.0, enough(cells.shares)
     best = _within(cells, targets, closeness, high)
     if best is None:
