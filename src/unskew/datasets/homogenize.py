@@ -29,9 +29,10 @@ from unskew.core.source import Source, own_source
 from unskew.core.tally import Tally
 from unskew.core.values.json_text import json_text, parse_json
 from unskew.core.variables.combine import joint
-from unskew.core.variables.variable import By, SalientVariable
+from unskew.core.variables.variable import By
 from unskew.datasets.pace import as_sampler, examples_of, told
-from unskew.datasets.parts.pilots import balanced_variables, fitted, targets_by_name, warn
+from unskew.datasets.parts.pilots import balanced_variables, fitted, warn
+from unskew.datasets.shapes import shapes_of
 from unskew.datasets.target import column_names, open_target
 from unskew.io.lookup import (
     find_source,
@@ -39,7 +40,6 @@ from unskew.io.lookup import (
 )
 from unskew.io.object_store import is_address
 
-LIKE = 100_000  # examples of the data that others should be like
 MOST_AHEAD = 1 << 20  # examples that were drawn at once: a state that says more was altered
 PLANNED = 1 << 16  # examples of the sample by which a plan is made
 
@@ -199,7 +199,7 @@ def homogenize(
                 f"epsilon is {brief(epsilon)}, and there is a budget or a closeness; give one"
             )
         chosen = balanced_variables(variables, jointly)
-        goal = Goal(budget, closeness, _targets(chosen, target, like))
+        goal = Goal(budget, closeness, shapes_of(chosen, target, like))
         pilot_rng = generator(seed, source.name, "pilot")
         check_range("cost_limit", cost_limit, 1)
         fit = fitted(source, chosen, goal, pilot_rng, pilot, told(source))
@@ -229,20 +229,6 @@ def _refuse_without_price(**options: Any) -> None:
             raise UnskewError(
                 f"{name} is {brief(value)}, without a price; give budget or closeness"
             )
-
-
-def _targets(variables: Sequence[SalientVariable], target: Any, like: Any) -> dict[str, Wanted]:
-    """Return the target of each variable that has one; ``like`` is data that has the shares."""
-    if like is None:
-        return targets_by_name(variables, target)
-    if target is not None:
-        raise UnskewError("there is a target and something to be like; give one of them")
-    sample = pilot_of(variables, open_target(like).read(LIKE))
-    pairs = zip(variables, sample.codebooks, sample.shares(), strict=True)
-    return {
-        variable.name: dict(zip(codebook.values, shares.tolist(), strict=True))
-        for variable, codebook, shares in pairs
-    }
 
 
 def plan(
@@ -289,7 +275,7 @@ def plan(
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to plan")
     variables = balanced_variables(resolve(by, opened.domain, column_names(first)), jointly)
     sample = pilot_of(variables, chain([first], batches))
-    targets = _targets(variables, target, like)
+    targets = shapes_of(variables, target, like)
     return plan_of(sample.population(), opened.label, targets, prices)
 
 

@@ -115,10 +115,10 @@ def _alone(population: Population, targets: Sequence[Shares], fit: Raked) -> lis
         lacking = target[rarest] - reached[rarest] > FAR / 2
         others = max(1.0, float(need[order[1]]) if len(order) > 1 else 0.0)
         if lacking and others <= fit.draws < need[rarest] and need[rarest] > ALONE * others:
+            cost = f"{need[rarest]:,.3g} {population.unit} per kept {_one(population)}"
             notes.append(
-                f"{name} = {values[rarest]!r} is too rare: it alone needs {need[rarest]:,.3g} "
-                f"{population.unit} per kept {_one(population)}, and all others {others:,.3g}; join it with others (unskew.clip), or give it a smaller "
-                "target"
+                f"{name} = {values[rarest]!r} is too rare: it alone needs {cost}, and all others "
+                f"{others:,.3g}; join it with others (unskew.clip), or give it a smaller target"
             )
     return notes
 

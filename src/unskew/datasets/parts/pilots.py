@@ -16,15 +16,14 @@ import numpy as np
 
 from unskew.balance.best.goal import Balance, Goal, balance
 from unskew.balance.best.rule import Pilot, Rule, pilot_of
-from unskew.balance.best.targets import Target
 from unskew.core.batch import Batch
-from unskew.core.errors import HealthWarning, UnskewError, brief, check_whole
+from unskew.core.errors import HealthWarning, UnskewError, check_whole
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.source import Source
 from unskew.core.values.json_text import hashable, parse_json
 from unskew.core.variables.combine import joint
-from unskew.core.variables.variable import SalientVariable, describe
+from unskew.core.variables.variable import SalientVariable
 from unskew.datasets.parts.part import NOTES
 from unskew.io.files import create_text
 from unskew.io.location import Place, inside
@@ -45,22 +44,6 @@ def goal_of(recipe: Recipe) -> Goal:
         for name, target in recipe.target.items()
     }
     return Goal(recipe.budget, recipe.closeness, targets)
-
-
-def targets_by_name(variables: Sequence[SalientVariable], target: Any) -> dict[str, Target]:
-    """Return the target of each variable that has one: a target for all, or one for each."""
-    names = [variable.name for variable in variables]
-    if target is None:
-        return {}
-    if isinstance(target, Mapping) and not set(target) <= set(names):
-        if len(names) > 1:
-            raise UnskewError(
-                f"target is {brief(target)}; give one for each variable, by name: {describe(names)}"
-            )
-        return {names[0]: target}
-    if isinstance(target, Mapping):
-        return dict(target)
-    return dict.fromkeys(names, target)
 
 
 def warn(messages: Sequence[str]) -> None:
