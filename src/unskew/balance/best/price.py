@@ -21,7 +21,7 @@ PRICES = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)  # draws for each kept ex
 SMALL = 0.05  # nats: a conflict below this is not worth a word
 ROUGHLY = 0.01  # nats: the tolerance of a curve that people look at
 WITHIN = 0.99  # of the closeness that is asked for, so that the last steps may be left out
-LAST_STEPS = 30  # of a fit of very many combinations
+LAST_STEPS = 12  # of a fit of very many combinations
 _SAME = 1 + 1e-6  # costs that differ by less than this factor are the same
 COST_STEP = 1.02  # the cheapest cost is known up to this factor
 
