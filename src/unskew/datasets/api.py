@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from unskew.audits.audit import Audit
 from unskew.audits.auditor import SAMPLES, Auditor
+from unskew.audits.remedy import Audited
 from unskew.audits.tallies import Tallies
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Trust
@@ -76,7 +78,24 @@ def audit(
     dataset = opened.dataset
     # What a dataset's source dropped, it dropped for all of its examples.
     dropped = opened.dropped if dataset is None or auditor.n == len(dataset) else {}
-    return auditor.result(opened.label, dropped, left_out, opened.domain, opened.recipe)
+    called = audited(target, opened, by, settings or {})
+    return auditor.result(opened.label, dropped, left_out, opened.domain, opened.recipe, called)
+
+
+def audited(target: Any, opened: Target, by: Variables, settings: Mapping[str, Any]) -> Audited:
+    """Return how a user names what was audited, for the command that balances it."""
+    names = by is None or isinstance(by, str) or (
+        not isinstance(by, Mapping) and isinstance(by, Sequence)
+        and all(isinstance(name, str) for name in by)
+    )  # fmt: skip
+    makes = opened.endless or (opened.recipe is not None and opened.dataset is None)
+    named = opened.label if isinstance(target, Target) else target
+    is_named = isinstance(named, (str, os.PathLike))
+    verb, call = ("generate", "homogenize") if makes else ("resample", "resample")
+    chosen = "".join(f" --set {shlex.quote(f'{k}={v}')}" for k, v in settings.items())
+    shell = f"unskew {verb} {shlex.quote(str(named))}{chosen}" if is_named else ""
+    given = repr(str(named)) if is_named else "draw" if makes else "data"
+    return Audited(shell, f"unskew.{call}({given}", names, not makes)
 
 
 def _audited(

@@ -66,12 +66,14 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     yield from map(Text, filter(None, lead))
     for note in filter(None, [*words.notes(report), words.how_measured(report)]):
         yield Text(note, style="dim")
+    for line in words.plan(report):
+        yield Text(line, no_wrap=line.startswith("unskew"), overflow="ignore")  # to be copied
 
 
 def plan_table(plan: Plan) -> RenderableType:
     """Draw a row for each price: what it buys, and how far the variables stay from the targets."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("draws per kept example", "farthest from its target", "mean", "KL left"):
+    for heading in (plan.price, "farthest from its target", "mean", "KL left"):
         table.add_column(heading, justify="left" if heading.startswith("far") else "right")
     for point in plan.points:
         name, apart = point.farthest
@@ -94,7 +96,7 @@ def plan_table(plan: Plan) -> RenderableType:
     for first, second, nats in plan.conflicts[:3]:
         lines.append(Text(f"{first} and {second} cannot both get there: {nats:.2f} nats remain"))
     if plan.command:
-        lines.append(Text(f"choose a row: {plan.command}"))
+        lines.append(Text(f"choose a row: {plan.command.format(draws='…')}"))
     return Visible(Group(*lines))
 
 
