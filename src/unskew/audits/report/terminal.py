@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -66,8 +67,10 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     yield from map(Text, filter(None, lead))
     for note in filter(None, [*words.notes(report), words.how_measured(report)]):
         yield Text(note, style="dim")
-    for line in words.plan(report):
-        yield Text(line, no_wrap=line.startswith("unskew"), overflow="ignore")  # to be copied
+    plan = words.plan(report)
+    if plan:
+        yield Text(plan[0])
+        yield _Command(plan[1])
 
 
 def plan_table(plan: Plan) -> RenderableType:
@@ -98,6 +101,23 @@ def plan_table(plan: Plan) -> RenderableType:
     if plan.command:
         lines.append(Text(f"choose a row: {plan.command.format(draws='…')}"))
     return Visible(Group(*lines))
+
+
+@dataclass(frozen=True)
+class _Command:
+    """A command in lines that can be copied: a backslash ends each but the last."""
+
+    text: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = [""]
+        for part in re.split(r" (?=-)", self.text):  # before each option
+            if lines[-1] and len(lines[-1]) + len(part) + 3 > options.max_width:
+                lines[-1] += " \\"
+                lines.append(f"   {part}")
+            else:
+                lines[-1] += f" {part}"
+        yield from (Text(line[1:]) for line in lines)
 
 
 @dataclass(frozen=True)

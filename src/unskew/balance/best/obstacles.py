@@ -17,7 +17,6 @@ from unskew.core.variables.variable import describe
 NAMED = 4  # values or pairs that a message names
 FAR = 0.05  # a total variation from the target that a message speaks of
 ALONE = 4.0  # a value that needs this many times the draws of every other value is named
-SPARSE = 5.0  # examples of a combination below which its share is mostly chance
 
 
 def refuse_unseen(population: Population, targets: Sequence[Shares]) -> None:
@@ -70,21 +69,6 @@ def obstacles(population: Population, targets: Sequence[Shares], fit: Raked) -> 
     if max(apart) <= FAR:
         return notes
     return [*notes, *_alone(population, targets, fit), *_fights(population, targets)]
-
-
-def too_sparse(name: str, counts: Sequence[int], of: int) -> list[str]:
-    """Return a warning if the combinations of several variables have hardly any examples each."""
-    occurring = sum(count > 0 for count in counts)
-    examples = sum(counts)
-    rare = sum(0 < count < SPARSE for count in counts)
-    if of < 2 or not occurring or 2 * rare <= occurring:
-        return []
-    return [
-        f"{name} count jointly, and {rare:,} of {occurring:,} combinations have fewer than "
-        f"{SPARSE:g} of {examples:,} examples, so their shares are mostly chance, and each "
-        "variable hardly gets closer; give a budget, which balances each variable: --budget (in "
-        "Python: budget=)"
-    ]
 
 
 def _fights(population: Population, targets: Sequence[Shares]) -> list[str]:

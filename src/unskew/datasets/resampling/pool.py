@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from unskew.audits.binning import in_usual_bins
 from unskew.balance.best.cells import Cells, grouped
-from unskew.balance.best.obstacles import too_sparse
 from unskew.balance.best.population import Population
 from unskew.balance.best.targets import Target as Shape
 from unskew.balance.codebook import Codebook
-from unskew.balance.histogram import nothing_to_balance
+from unskew.balance.histogram import nothing_to_balance, too_sparse
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError
 from unskew.core.recipe import Trust
@@ -192,9 +191,7 @@ def _pool(
 
 def warn_of_pool(pool: Pool) -> None:
     """Warn if there is nothing to choose from, or if combinations of several are too sparse."""
-    parts = max(len(variable.parts) for variable in pool.variables)
-    notes = [
-        *nothing_to_balance(pool.name, pool.counts),
-        *too_sparse(pool.name, pool.counts.tolist(), parts),
-    ]
-    warn(notes[:1])
+    notes = nothing_to_balance(pool.name, pool.counts)
+    if not notes and any(variable.parts for variable in pool.variables):
+        notes = too_sparse(pool.name, pool.counts)
+    warn(notes)
