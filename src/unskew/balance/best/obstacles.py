@@ -16,7 +16,7 @@ from unskew.core.variables.variable import describe
 
 NAMED = 4  # values or pairs that a message names
 FAR = 0.05  # a total variation from the target that a message speaks of
-ALONE = 4.0  # a value that needs this many times the draws of every other value is named
+ALONE = 10.0  # a value that needs this many times the draws of every other value is named
 
 
 def refuse_unseen(population: Population, targets: Sequence[Shares]) -> None:
