@@ -35,17 +35,15 @@ class Audit:
     recipe: Recipe | None = field(default=None, compare=False)  # of the examples, if it is known
     joint: Joint | None = field(default=None, compare=False)  # some rows, for the plan
     audited: Audited | None = field(default=None, compare=False)  # what a command calls it
+    saved_plan: Plan | None = field(default=None, compare=False)  # that of the audit that was saved
 
     @cached_property
     def plan(self) -> Plan | None:
-        """What balancing the most skewed variables costs; None if there are none.
-
-        An audit that was loaded from a file has no plan.
-        """
+        """What balancing the most skewed variables costs; None if there are none."""
         from unskew.audits.remedy import plan_for
 
         if self.joint is None or self.audited is None:
-            return None
+            return self.saved_plan
         return plan_for(self.label, self.variables, self.joint, self.audited)
 
     @property
@@ -88,7 +86,7 @@ class Audit:
     def save(self, path: str | Path) -> Path:
         """Write a JSON file from which ``Audit.load`` makes an equal audit; return its path.
 
-        Its domain, its recipe and its plan are not kept, nor examples that JSON cannot hold.
+        Its domain and its recipe are not kept, nor examples that JSON cannot hold.
         """
         from unskew.audits.saved import audit_text
         from unskew.io.files import write_text

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+PRICE = "{draws}"  # stands in a command where the price goes
 WORTH = 0.8  # of what can be gained: the price that is recommended reaches this
 MOST_CELLS = 20_000  # combinations that a plan looks at; more would take over a second
 
@@ -76,6 +77,7 @@ class Plan:
             "points": [point.to_dict() for point in self.points],
             "conflicts": [list(pair) for pair in self.conflicts],
             "command": self.command,
+            "are_rows": self.are_rows,
         }
 
     @property
@@ -106,7 +108,7 @@ class Plan:
         return [
             f"to balance {', '.join(self.names)} (largest TV now {points[0].farthest[1]:.2f}): "
             f"{now or 'no price buys anything'}",
-            self.command.format(draws=f"{self.recommended:.3g}"),
+            self.command.replace(PRICE, f"{self.recommended:.3g}"),
         ]
 
     def _chosen(self) -> list[Point]:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.audits.plan import Plan, plan_of
+from unskew.audits.plan import PRICE, Plan, plan_of
 from unskew.balance.best.cells import cells_of
 from unskew.balance.best.population import Population
-from unskew.balance.histogram import hardly_repeats
+from unskew.balance.histogram import FEWEST, hardly_repeats
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -46,24 +46,27 @@ class Audited:
     is_data: bool = True  # rows that are there already, and no source
 
     def call(self, variables: Sequence[str]) -> str:
-        """Return the command or the call that balances variables, with {draws} for the price."""
+        """Return the command or the call that balances variables, with ``PRICE`` in it."""
         if self.shell and self.names:
             named = " ".join(f"--homogenize {shlex.quote(name)}" for name in variables)
             output = "balanced.parquet" if self.is_data else "balanced -n 10000"
-            return f"{self.shell} {named} --budget {{draws}} -o {output}"
+            return f"{self.shell} {named} --budget {PRICE} -o {output}"
         by = f"[{', '.join(map(repr, variables))}]" if self.names else ANY
-        return f"{self.python}, by={by}, budget={{draws}})"
+        return f"{self.python}, by={by}, budget={PRICE})"
 
 
 def plan_for(
     label: str, variables: Mapping[str, VariableAudit], joint: Joint, audited: Audited
 ) -> Plan | None:
-    """Return the plan for the most skewed variables; None if none of them can be balanced."""
+    """Return the plan for the most skewed variables; None if none of them can be balanced.
+
+    There is none for fewer than 100 examples, whose shares may differ by chance.
+    """
     names = [name for name in worth_balancing(variables) if name in joint.values]
     columns = list(joint.values)
     codes = joint.codes[:, [columns.index(name) for name in names]]
     codes = codes[(codes >= 0).all(axis=1)] if names else codes
-    if not names or not len(codes):
+    if not names or len(codes) < FEWEST:
         return None
     values = tuple(joint.values[name] for name in names)
     cells = cells_of(codes, tuple(map(len, values)))

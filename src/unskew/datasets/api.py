@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from unskew.audits.audit import Audit
@@ -20,6 +20,8 @@ from unskew.datasets.pace import as_sampler, examples_of
 from unskew.datasets.shared import shared
 from unskew.datasets.target import Target, open_target
 from unskew.datasets.work import Engine
+from unskew.io.dataset import Dataset
+from unskew.io.lookup import find_source
 
 Variables: TypeAlias = By | str | Sequence[str] | None
 AUDITING = "unskew.datasets.engines.auditing"  # the module of processes that audit files
@@ -78,24 +80,34 @@ def audit(
     dataset = opened.dataset
     # What a dataset's source dropped, it dropped for all of its examples.
     dropped = opened.dropped if dataset is None or auditor.n == len(dataset) else {}
-    called = audited(target, opened, by, settings or {})
+    called = audited(target, opened, by)
     return auditor.result(opened.label, dropped, left_out, opened.domain, opened.recipe, called)
 
 
-def audited(target: Any, opened: Target, by: Variables, settings: Mapping[str, Any]) -> Audited:
+def audited(target: Any, opened: Target, by: Variables) -> Audited:
     """Return how a user names what was audited, for the command that balances it."""
-    names = by is None or isinstance(by, str) or (
-        not isinstance(by, Mapping) and isinstance(by, Sequence)
-        and all(isinstance(name, str) for name in by)
-    )  # fmt: skip
+    listed = [by] if isinstance(by, str) else by
+    names = by is None or (
+        isinstance(listed, Sequence) and all(isinstance(name, str) for name in listed)
+    )
     makes = opened.endless or (opened.recipe is not None and opened.dataset is None)
-    named = opened.label if isinstance(target, Target) else target
+    named = opened.label if isinstance(target, (Target, Dataset)) else target
     is_named = isinstance(named, (str, os.PathLike))
     verb, call = ("generate", "homogenize") if makes else ("resample", "resample")
-    chosen = "".join(f" --set {shlex.quote(f'{k}={v}')}" for k, v in settings.items())
-    shell = f"unskew {verb} {shlex.quote(str(named))}{chosen}" if is_named else ""
     given = repr(str(named)) if is_named else "draw" if makes else "data"
-    return Audited(shell, f"unskew.{call}({given}", names, not makes)
+    words = ["unskew", verb, str(named), *(_settings(opened) if is_named else ())]
+    return Audited(
+        shlex.join(words) if is_named else "", f"unskew.{call}({given}", names, not makes
+    )
+
+
+def _settings(opened: Target) -> Iterator[str]:
+    """Yield the options that set what a source does not have by itself."""
+    if opened.source is not None:
+        usual = find_source(opened.source.name).parameters
+        for name, value in opened.source.parameters.items():
+            if usual.get(name) != value:
+                yield from ("--set", f"{name}={value}")
 
 
 def _audited(

@@ -99,7 +99,7 @@ def plan_table(plan: Plan) -> RenderableType:
     for first, second, nats in plan.conflicts[:3]:
         lines.append(Text(f"{first} and {second} cannot both get there: {nats:.2f} nats remain"))
     if plan.command:
-        lines.append(Text(f"choose a row: {plan.command.format(draws='…')}"))
+        lines.append(Text(f"choose a row: {plan.command.replace('{draws}', '…')}"))
     return Visible(Group(*lines))
 
 

@@ -19,7 +19,7 @@ from unskew.balance.best.raking import Raked, Tables, rake
 
 PRICES = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)  # draws for each kept example
 SMALL = 0.05  # nats: a conflict below this is not worth a word
-ROUGHLY = 0.01  # nats: the tolerance of a curve that people look at
+ROUGHLY = 0.003  # nats: the tolerance of a curve that people look at
 WITHIN = 0.99  # of the closeness that is asked for, so that the last steps may be left out
 MOST_WORK = 20_000_000  # combinations times steps, in the last steps of a fit of very many
 FEWEST_STEPS = 12
@@ -76,7 +76,8 @@ def curve(cells: Cells, targets: Sequence[Shares], prices: Sequence[float] = PRI
     fits: list[Raked] = []
     for price in sorted(prices):
         fit = rake(cells, targets, price, tolerance=ROUGHLY)
-        if fits and fit.draws <= fits[-1].draws * _SAME:
+        dearer = not fits or fit.draws > fits[-1].draws * _SAME
+        if not dearer or (fits and fit.distance >= fits[-1].distance):
             break
         fits.append(fit)
     return fits
