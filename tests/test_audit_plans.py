@@ -72,11 +72,11 @@ def test_the_command_of_a_file_does_what_the_plan_says(tmp_path, monkeypatch, ca
 
 def test_the_command_of_a_source_does_what_the_plan_says(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    options = ("calculator/dcfg", "--set", "p=0.4", "--by", "max_depth", "-n", "20000")
+    options = ("calculator/dcfg", "--set", "p=0.3", "--by", "max_depth", "-n", "20000")
     assert exit_code("audit", *options) == 0
     shown = capsys.readouterr().out
     command = shown[shown.index("unskew generate") :].replace("\\\n", " ").replace("10000", "2000")
-    assert "--set p=0.4" in command
+    assert "--set p=0.3" in command
     assert exit_code(*shlex.split(command)[1:]) == 0
     assert unskew.audit("balanced").n == 2_000
 
