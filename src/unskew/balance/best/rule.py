@@ -105,6 +105,17 @@ class Rule:
         """Return the code of each row, for each variable."""
         return [codebook.measure(batch) for codebook in self.codebooks]
 
+    def matrix(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the tables as rows of a matrix, and how many entries each has.
+
+        The last entry of a table is for values that the pilot sample did not have.
+        """
+        sizes = np.array([len(table) for table in self._tables], dtype=np.int64)
+        matrix = np.zeros((len(sizes), sizes.max()))
+        for row, table in zip(matrix, self._tables, strict=True):
+            row[: len(table)] = table
+        return matrix, sizes
+
     def chances_of(self, codes: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
         """Return the probability with which each row is kept, by its codes.
 
