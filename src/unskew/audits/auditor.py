@@ -68,12 +68,14 @@ class Auditor:
 
     def add(self, batch: Batch) -> None:
         """Measure one more batch."""
-        if not self._begun:
-            self._begin(batch)
-        else:
-            values = (self._measure(column.variable, batch) for column in self._columns)
-            self._count(values)
-        self._rows.add(row_hashes(batch, large=self.n >= MANY_ROWS))
+        try:
+            if not self._begun:
+                self._begin(batch)
+            else:
+                self._count([column.variable.measure(batch) for column in self._columns])
+            self._rows.add(row_hashes(batch, large=self.n >= MANY_ROWS))
+        except RowError as error:  # it counts rows from the start of the batch
+            raise RowError(self.n + error.row, error.problem) from error
         self.show(batch)
 
     def apart(self) -> Auditor:
@@ -118,7 +120,7 @@ class Auditor:
         self._begun = True
         measured: list[Values] = []
         for variable in self._variables:
-            values = self._measure(variable, batch)
+            values = variable.measure(batch)
             measured.append(values)
             edges = self._edges(variable, values)
             self._columns.append(ValueCounts(variable, edges, self._most_named))
@@ -138,12 +140,6 @@ class Auditor:
             return ()
         given = self._bins.get(variable.name)
         return choose_edges(values) if given is None else given
-
-    def _measure(self, variable: SalientVariable, batch: Batch) -> Values:
-        try:
-            return variable.measure(batch)
-        except RowError as error:  # it counts rows from the start of the batch
-            raise RowError(self.n + error.row, error.problem) from error
 
     def result(
         self,

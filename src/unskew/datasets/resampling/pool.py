@@ -23,14 +23,14 @@ from unskew.core.recipe import Trust
 from unskew.core.values.value_data import value_of
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By, SalientVariable
+from unskew.datasets.chosen import named_variables
+from unskew.datasets.engines.shared import shared
+from unskew.datasets.engines.work import Engine
 from unskew.datasets.parts.pilots import balanced_variables, warn
-from unskew.datasets.shared import shared
 from unskew.datasets.target import Target, column_names, open_target
-from unskew.datasets.work import Engine
-from unskew.io.lookup import resolve
 from unskew.io.taken import check_takable
 
-CODING = "unskew.datasets.engines.coding"  # the module of processes that code rows
+CODING = "unskew.datasets.workers.codes"  # the module of processes that code rows
 Advance = Callable[[int], None]
 
 
@@ -104,6 +104,18 @@ def read_pool(
     Several variables count jointly, as for ε. If they count ``apart``, each has codes of its own,
     unless they are to be balanced ``jointly``, and numbers that hardly repeat are in bins.
     """
+    with opened.rows_by_name():
+        return _read_pool(opened, by, advance, engine, apart, jointly)
+
+
+def _read_pool(
+    opened: Target,
+    by: By | str | Sequence[str],
+    advance: Advance,
+    engine: Engine | None,
+    apart: bool,
+    jointly: bool,
+) -> Pool:
     columns = needed_columns(opened, by)
     batches = opened.read(None, columns)
     first = next(batches, None)
@@ -133,7 +145,7 @@ def pool_variables(
     opened: Target, by: By | str | Sequence[str], first: Batch, apart: bool, jointly: bool
 ) -> tuple[SalientVariable, ...]:
     """Return the variables whose values are coded; the first batch says which are in bins."""
-    named = resolve(by, opened.domain, column_names(first))
+    named = named_variables(by, opened, first)
     if not apart:
         return (joint(named),)
     return balanced_variables([in_usual_bins(variable, first) for variable in named], jointly)
@@ -168,13 +180,13 @@ def needed_columns(opened: Target, by: object) -> Sequence[str] | None:
 
 
 def _names(by: object) -> list[str]:
-    """Return the variables that are named; nothing if one of them is code."""
-    if isinstance(by, Mapping):
-        by = list(by.values())
-    names = [by] if isinstance(by, str) else by
-    if not isinstance(names, Sequence):
-        return []
-    return list(names) if all(isinstance(x, str) and ":" not in x for x in names) else []
+    """Return the names of data that variables read; nothing if one of them is code."""
+    variables = list(by.values()) if isinstance(by, Mapping) else by
+    if isinstance(variables, (str, SalientVariable)) or not isinstance(variables, Sequence):
+        variables = [variables]
+    names = [x.reads if isinstance(x, SalientVariable) else x for x in variables]
+    known = [name for name in names if isinstance(name, str) and name and ":" not in name]
+    return known if len(known) == len(names) else []
 
 
 def _pool(

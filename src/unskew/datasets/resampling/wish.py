@@ -12,12 +12,12 @@ from unskew.balance.best.targets import Target as Shape
 from unskew.core.errors import UnskewError, brief, check_count, check_range
 from unskew.core.recipe import EPSILONS
 from unskew.core.variables.variable import By
+from unskew.datasets.engines.work import Engine
 from unskew.datasets.parts.pilots import warn
 from unskew.datasets.resampling.choice import Choice, choice, fitted_choice
 from unskew.datasets.resampling.pool import Advance, Pool, read_pool, warn_of_pool
 from unskew.datasets.shapes import shapes_of
 from unskew.datasets.target import Target
-from unskew.datasets.work import Engine
 
 EPSILON = 0.025  # the paper's choice
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from unskew.core.processes.worker import Answer, serve
 from unskew.core.values.value_data import values_data
-from unskew.datasets import shared
+from unskew.datasets.engines import shared
 from unskew.datasets.resampling.pool import Coder, needed_columns, pool_variables
 
 
