@@ -144,6 +144,22 @@ def test_where_no_cap_binds_it_is_plain_raking():
     assert fit.draws == pytest.approx((kept / joint).max(), rel=1e-3)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_where_no_cap_binds_a_library_for_raking_agrees(seed):
+    ipfn = pytest.importorskip("ipfn.ipfn").ipfn
+    rng = np.random.default_rng(seed)
+    table = rng.integers(20, 400, (3, 4, 2)).astype(float)  # every combination is there
+    codes = np.argwhere(table > 0)
+    cells = cells_of(np.repeat(codes, table.ravel().astype(int), axis=0), table.shape)
+    targets = some_targets(seed, cells)
+    raked = ipfn(table / table.sum(), targets, [[0], [1], [2]], 1e-12, 5_000).iteration()
+    fit = rake(cells, targets, enough(cells.shares), tolerance=1e-11)
+    chances = np.minimum(1, np.exp(cells.total(fit.tables)))
+    kept = chances * cells.shares / (chances @ cells.shares)
+    assert kept == pytest.approx(raked.ravel(), abs=1e-4)
+    assert fit.draws == pytest.approx((raked.ravel() / cells.shares).max(), rel=1e-3)
+
+
 def test_more_draws_than_the_targets_need_are_not_used():
     cells = cells_of(np.array([[0]] * 3 + [[1]]), (2,))
     fit = rake(cells, [np.array([0.5, 0.5])], 50)

@@ -265,6 +265,8 @@ def test_what_stands_in_the_way_is_told_by_every_verb(verb, rows, options, messa
         ({"budget": 4, "n": 100}, "n is 100, but examples gives 75 without repeats"),
         ({"target": {"x": 1}, "budget": 2}, "which never came in 300 rows; name values that come"),
         ({"budget": 2, "n": 0}, "n is 0"),
+        ({"budget": 2, "like": []}, "has no rows; give other data"),
+        ({"budget": 2, "like": [{"four": 1}]}, "has no 'one'; name others"),
     ],
 )
 def test_wrong_wishes_are_one_line(options, message):
@@ -301,6 +303,11 @@ def test_epochs_of_a_sampler_are_close_and_differ():
     unskew.Sampler(columns, NAMES, budget=3).load_state_dict(state)
     with pytest.raises(UnskewError, match="state"):
         unskew.Sampler(columns, NAMES, budget=3, target="sqrt").load_state_dict(state)
+
+
+def test_a_price_of_weights_needs_a_variable():
+    with pytest.raises(UnskewError, match="give by"):
+        unskew.Sampler([1.0, 2.0], budget=2)
 
 
 # The command line.

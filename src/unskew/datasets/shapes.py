@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from unskew.balance.best.rule import pilot_of
 from unskew.balance.best.targets import Target as Shape
+from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, brief
 from unskew.core.variables.variable import SalientVariable, describe
-from unskew.datasets.target import open_target
+from unskew.datasets.target import Target, open_target
 
 LIKE = 100_000  # draws of a source that others should be like; of data, all rows
 
@@ -21,12 +23,27 @@ def shapes_of(variables: Sequence[SalientVariable], target: Any, like: Any) -> d
     if target is not None:
         raise UnskewError("there is a target and something to be like; give one of them")
     opened = open_target(like)
-    sample = pilot_of(variables, opened.read(LIKE if opened.endless else None))
-    pairs = zip(variables, sample.codebooks, sample.shares(), strict=True)
-    return {
-        variable.name: dict(zip(codebook.values, shares.tolist(), strict=True))
-        for variable, codebook, shares in pairs
-    }
+    sample = pilot_of(variables, _some(opened))
+    shapes: dict[str, Shape] = {}
+    for codebook, shares in zip(sample.codebooks, sample.shares(), strict=True):
+        name = codebook.variable.name
+        if codebook.values == [None]:
+            raise UnskewError(
+                f"{opened.label}, which others should be like, has no {name!r}; name others"
+            )
+        shapes[name] = dict(zip(codebook.values, shares.tolist(), strict=True))
+    return shapes
+
+
+def _some(opened: Target) -> Iterator[Batch]:
+    """Yield what a source or data has; refuse data without rows."""
+    batches = opened.read(LIKE if opened.endless else None)
+    first = next(batches, None)
+    if first is None:
+        raise UnskewError(
+            f"{opened.label}, which others should be like, has no rows; give other data"
+        )
+    return chain([first], batches)
 
 
 def shapes_by_name(variables: Sequence[SalientVariable], target: Any) -> dict[str, Shape]:

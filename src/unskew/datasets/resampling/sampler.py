@@ -77,6 +77,8 @@ class Sampler:
         check_whole("seed", seed, 0)
         self._share = Share(rank, ranks)
         if by is None:
+            if wish.has_goal:
+                raise UnskewError("there is a price or a target without a variable; give by")
             self._times, size, content = _by_weights(data, n, replacement)
         else:
             pool = wish.pool(open_finite(data, trust), by, lambda _: None)
