@@ -152,7 +152,9 @@ def test_where_no_cap_binds_a_library_for_raking_agrees(seed):
     codes = np.argwhere(table > 0)
     cells = cells_of(np.repeat(codes, table.ravel().astype(int), axis=0), table.shape)
     targets = some_targets(seed, cells)
-    raked = ipfn(table / table.sum(), targets, [[0], [1], [2]], 1e-12, 5_000).iteration()
+    axes = [[0], [1], [2]]
+    stop = {"convergence_rate": 1e-12, "max_iteration": 5_000, "rate_tolerance": 0.0}
+    raked = ipfn(table / table.sum(), targets, axes, **stop).iteration()
     fit = rake(cells, targets, enough(cells.shares), tolerance=1e-11)
     chances = np.minimum(1, np.exp(cells.total(fit.tables)))
     kept = chances * cells.shares / (chances @ cells.shares)
