@@ -90,6 +90,15 @@ def test_a_call_is_shown_for_what_has_no_name_in_a_shell():
     assert draw.lines[1].startswith("unskew.homogenize(draw, by=…, budget=")
 
 
+def test_a_plan_of_numbers_that_hardly_repeat_is_in_bins():
+    plan = unskew.plan(columns(), by="score")
+    assert plan.are_rows
+    assert plan.points[0].apart["score"] == pytest.approx(
+        unskew.audit(columns(), ["score"]).variables["score"].total_variation
+    )
+    assert plan.points[-1].apart["score"] < 0.05
+
+
 def test_names_with_braces_and_quotes_stay_as_they_are():
     rows = [{"a {x}'s": i % 10 == 0} for i in range(500)]
     assert "a {x}'s" in unskew.audit(rows).plan.lines[1]

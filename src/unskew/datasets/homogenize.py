@@ -6,12 +6,14 @@ import operator
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from operator import length_hint
 from typing import Any
 
 import numpy as np
 
+from unskew.audits.binning import in_usual_bins
 from unskew.audits.plan import Plan, plan_of
 from unskew.balance.best.balancer import Balancer
 from unskew.balance.best.goal import Goal
@@ -250,7 +252,7 @@ def plan(
 
     Args:
         source: a source, a sampler, or data: whatever ``audit`` takes.
-        by: a variable, or several.
+        by: a variable, or several. Numbers that hardly repeat are in bins, as in an audit.
         target: see ``homogenize``.
         like: see ``homogenize``.
         jointly: see ``homogenize``.
@@ -274,10 +276,12 @@ def plan(
     first = next(batches, None)
     if first is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to plan")
-    variables = balanced_variables(named_variables(by, opened, first), jointly)
+    named = [in_usual_bins(variable, first) for variable in named_variables(by, opened, first)]
+    variables = balanced_variables(named, jointly)
     sample = pilot_of(variables, chain([first], batches))
     targets = shapes_of(variables, target, like)
-    return plan_of(sample.population(), opened.label, targets, prices)
+    population = replace(sample.population(), are_rows=not opened.endless)
+    return plan_of(population, opened.label, targets, prices)
 
 
 def _source(
