@@ -99,8 +99,8 @@ def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(
             process := subprocess.Popen(command(recipe, folder, rng.choice((1, 2)))), folder, rng
         ):
             kills += 1
-            found = [finished_part(folder, recipe, i) for i in range(recipe.shards)]
-            in_the_midst += 0 < sum(part is not None for part in found) < recipe.shards
+            parts = [finished_part(folder, recipe, i) for i in range(recipe.shards)]
+            in_the_midst += 0 < sum(part is not None for part in parts) < recipe.shards
         assert process.returncode == 0
         assert finished_contents(folder) == whole[recipe.hash]
 

@@ -278,7 +278,7 @@ def test_wrong_wishes_are_one_line(options, message):
 
 def test_a_closeness_that_cannot_be_had_names_rows():
     rows = [{"a": i % 2, "b": i % 2} for i in range(400)]
-    with pytest.raises(UnskewError, match=r"cannot be had at any cost.* rows per kept row"):
+    with pytest.raises(UnskewError, match=r"cannot be reached at any cost.* rows per kept row"):
         unskew.resample(rows, ["a", "b"], closeness=0.01, target={"b": {0: 9, 1: 1}})
 
 

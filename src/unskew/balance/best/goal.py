@@ -97,7 +97,7 @@ class Fit:
 
 
 def fit_to(population: Population, goal: Goal) -> Fit:
-    """Fit the tables that reach the goal; refuse a closeness that cannot be had."""
+    """Fit the tables that reach the goal; refuse a closeness that cannot be reached."""
     targets = population.targets(goal.targets)
     refuse_unseen(population, targets)
     cells = population.cells
@@ -112,7 +112,7 @@ def fit_to(population: Population, goal: Goal) -> Fit:
 
 
 def balance(pilot: Pilot, goal: Goal) -> Balance:
-    """Fit the rule that reaches the goal, or comes as near as can be."""
+    """Fit the rule that reaches the goal, or comes as close as possible."""
     fit = fit_to(pilot.population(), goal)
     raked = fit.raked
     return Balance(

@@ -20,7 +20,7 @@ ALONE = 10.0  # a value that needs this many times the draws of every other valu
 
 
 def refuse_unseen(population: Population, targets: Sequence[Shares]) -> None:
-    """Refuse a target of which nothing can be reached: no example has one of its values."""
+    """Refuse a target that cannot be approached: no example has one of its values."""
     for name, values, p, target in _variables(population, targets):
         if not target[p > 0].any():
             wanted = describe([values[i] for i in np.flatnonzero(target).tolist()])
@@ -34,7 +34,7 @@ def refuse_unseen(population: Population, targets: Sequence[Shares]) -> None:
 def cannot(
     population: Population, targets: Sequence[Shares], closeness: float, answer: Cheapest
 ) -> str:
-    """Say why a closeness cannot be had, and what the nearest would cost."""
+    """Say why a closeness cannot be reached, and what the closest rule would cost."""
     apart = {
         name: total_variation(reached, target)
         for name, reached, target in zip(population.names, answer.fit.margins, targets, strict=True)
@@ -47,9 +47,9 @@ def cannot(
     because = f": {reasons[0]}" if reasons else ""
     per_kept = f"{answer.fit.draws:,.0f} {population.unit} per kept {_one(population)}"
     return (
-        f"closeness {closeness:g} cannot be had at any cost ({worst!r} stays {apart[worst]:.3f} "
-        f"away){because}; the nearest is {max(apart.values()):.3f}, at {per_kept}: raise "
-        "closeness, or give a budget"
+        f"closeness {closeness:g} cannot be reached at any cost ({worst!r} stays "
+        f"{apart[worst]:.3f} away){because}; the closest is {apart[worst]:.3f}, at "
+        f"{per_kept}: raise closeness, or give a budget"
     )
 
 

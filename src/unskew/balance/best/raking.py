@@ -107,7 +107,7 @@ def rake(
         elif step > _LEAST_STEP:
             step /= 2
         else:
-            break  # floating point sees no shorter way
+            break  # a shorter step would change nothing in floating point
     return _result(cells, state, bound, draws, steps)
 
 

@@ -23,7 +23,7 @@ _ROUNDING = 1e-6  # floating point may lack this much of a whole row
 
 
 @dataclass(frozen=True)
-class Choice:
+class RowChoice:
     """How many rows to take of a pool, with which shares, and how often a row may be taken."""
 
     pool: Pool
@@ -46,7 +46,7 @@ class Choice:
 
 def fitted_choice(
     pool: Pool, n: int | None, fit: Fit, limit: int | None, default: int | None
-) -> Choice:
+) -> RowChoice:
     """Return the choice of ``n`` rows by a fit; else of ``default``, else of all that can be."""
     ratios = ratios_of(pool, fit)
     exact = len(pool) / float(ratios.max())
@@ -63,7 +63,7 @@ def fitted_choice(
             f"for each one; ask for at most {most:,}, or for {lower}more repeats or a larger "
             "closeness"
         )
-    return Choice(pool, int(n), ratios * pool.cells.shares, limit, possible, fit)
+    return RowChoice(pool, int(n), ratios * pool.cells.shares, limit, possible, fit)
 
 
 def ratios_of(pool: Pool, fit: Fit) -> NDArray[np.float64]:
@@ -73,7 +73,7 @@ def ratios_of(pool: Pool, fit: Fit) -> NDArray[np.float64]:
     return ratios
 
 
-def choice(pool: Pool, n: int | None, epsilon: float, replacement: bool) -> Choice:
+def choice(pool: Pool, n: int | None, epsilon: float, replacement: bool) -> RowChoice:
     """Return the choice of ``n`` rows by ε, without ``n`` of as many as there can be."""
     possible = allotment.most_possible(pool.counts, epsilon)
     if n is None:
@@ -81,10 +81,10 @@ def choice(pool: Pool, n: int | None, epsilon: float, replacement: bool) -> Choi
     if n > possible and not replacement:
         raise UnskewError(_too_few(pool, n, possible, epsilon))
     shares = allotment.target_shares(pool.counts, epsilon)
-    return Choice(pool, int(n), shares, None if replacement else 1, possible)
+    return RowChoice(pool, int(n), shares, None if replacement else 1, possible)
 
 
-def about(choice: Choice, times: NDArray[np.int64]) -> Mapping[str, Any]:
+def about(choice: RowChoice, times: NDArray[np.int64]) -> Mapping[str, Any]:
     """Return what a fit costs and reaches, as plain data; nothing for ε."""
     if choice.fit is None:
         return {}

@@ -20,7 +20,7 @@ from unskew.core.tally import Tally
 from unskew.core.variables.variable import By
 from unskew.datasets.convert import check_apart, check_suffix, writer
 from unskew.datasets.engines.work import Engine
-from unskew.datasets.resampling.choice import Choice, about
+from unskew.datasets.resampling.choice import RowChoice, about
 from unskew.datasets.resampling.pool import Advance, Pool, open_finite
 from unskew.datasets.resampling.rows import Rows, taken_batches
 from unskew.datasets.resampling.wish import Wish
@@ -204,7 +204,7 @@ def _check_order(by: object, n: object) -> None:
 
 
 def _resampled(
-    given: Any, opened: Target, chosen: Choice, times: NDArray[np.int64], path: Path | None
+    given: Any, opened: Target, chosen: RowChoice, times: NDArray[np.int64], path: Path | None
 ) -> Resampled:
     indices = np.repeat(np.arange(len(times)), times)
     is_stream = isinstance(given, _NAMES)

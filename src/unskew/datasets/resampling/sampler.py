@@ -75,7 +75,7 @@ class Sampler:
             check_count("n", n, "ask for at least one example")
         wish = Wish(epsilon, budget, closeness, target, like, jointly, repeats)
         check_whole("seed", seed, 0)
-        self._share = Share(rank, ranks)
+        self._share = RankShare(rank, ranks)
         if by is None:
             if wish.has_goal:
                 raise UnskewError("there is a price or a target without a variable; give by")
@@ -132,7 +132,7 @@ class Sampler:
         return self._share.part(rng.permutation(np.repeat(np.arange(len(times)), times)))
 
 
-class Share:
+class RankShare:
     """The part of an epoch that is of one rank: every n-th item of n ranks."""
 
     def __init__(self, rank: int, ranks: int) -> None:

@@ -14,7 +14,7 @@ from unskew.core.recipe import EPSILONS
 from unskew.core.variables.variable import By
 from unskew.datasets.engines.work import Engine
 from unskew.datasets.parts.pilots import warn
-from unskew.datasets.resampling.choice import Choice, choice, fitted_choice
+from unskew.datasets.resampling.choice import RowChoice, choice, fitted_choice
 from unskew.datasets.resampling.pool import Advance, Pool, read_pool, warn_of_pool
 from unskew.datasets.shapes import shapes_of
 from unskew.datasets.target import Target
@@ -81,7 +81,7 @@ class Wish:
             warn_of_pool(pool)
         return pool
 
-    def choice(self, pool: Pool, n: int | None, replacement: bool) -> Choice:
+    def choice(self, pool: Pool, n: int | None, replacement: bool) -> RowChoice:
         """Return which rows to take, and how often."""
         if not self.has_goal:
             return choice(pool, n, self.at, replacement)
