@@ -6,7 +6,8 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, TypeGuard
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,10 @@ from unskew.balance.histogram import hardly_repeats
 from unskew.core.variables.coded import Coded, as_coded
 from unskew.core.variables.combine import interval_labels
 from unskew.core.variables.values import EXACT
-from unskew.core.variables.variable import Values
+from unskew.core.variables.variable import SalientVariable, Values
+
+if TYPE_CHECKING:
+    from unskew.core.batch import Batch
 
 BINS = 20  # the number of bins is near this
 FIRST_ROWS = 4096  # that decide
@@ -83,6 +87,16 @@ def readable_edges(low: float, high: float) -> tuple[float, ...]:
     rounded = (float(f"{number * step:.15g}") for number in numbers)
     edges = tuple(edge for edge in rounded if low < edge <= high)
     return edges if len(set(edges)) == len(edges) else ()
+
+
+def in_usual_bins(variable: SalientVariable, first: Batch) -> SalientVariable:
+    """Return a variable that counts numbers in bins, if those of the first batch hardly repeat."""
+    if variable.support is not None or variable.parts:
+        return variable
+    edges = choose_edges(variable.measure(first))
+    if not edges:
+        return variable
+    return replace(variable, measure=lambda batch: in_bins(variable.measure(batch), edges))
 
 
 def in_bins(values: Values, edges: Sequence[float]) -> Coded:
