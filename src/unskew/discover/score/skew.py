@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from unskew.core.rng import generator
-from unskew.discover.score.tails import chi2_tail, gamma_tail
 from unskew.discover.proposal import Proposal
 from unskew.discover.score.cells import (
     Cells,
@@ -20,6 +19,7 @@ from unskew.discover.score.cells import (
     enough_expected,
     shared_cells,
 )
+from unskew.discover.score.tails import chi2_tail, gamma_tail
 
 Nearest: TypeAlias = Literal["even", "bell", "chance", "zipf"]
 
@@ -40,6 +40,7 @@ class Skew:
         missing: values that no row has, though the values next to them are frequent.
         missing_p: how probable it is that chance alone leaves such a value out.
         counts: how many rows have each value.
+        usual: the share of rows that each value would have without skew, where it is known.
     """
 
     null: Nearest
@@ -50,11 +51,23 @@ class Skew:
     missing: tuple[Hashable, ...]
     missing_p: float
     counts: Mapping[Hashable, int]
+    usual: Mapping[Hashable, float] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
         """Number of rows."""
         return sum(self.counts.values())
+
+    def excess(self) -> tuple[Hashable, float, float] | None:
+        """Return the value that comes most too often, its share, and what would be usual."""
+        rows = self.rows
+        more = {
+            value: self.counts.get(value, 0) / rows - share for value, share in self.usual.items()
+        }
+        if not more:
+            return None
+        value = max(more, key=lambda value: more[value])
+        return value, self.counts.get(value, 0) / rows, self.usual[value]
 
 
 @dataclass(frozen=True)
@@ -66,9 +79,12 @@ class _Distance:
 
 
 def skew_of(proposal: Proposal) -> Skew | None:
-    """Return the skew of a proposal; None if all rows are alike, or if no value comes twice."""
+    """Return the skew of a proposal; None if all rows are alike, or if no value comes twice.
+
+    Rows that are all alike are skewed if chance would have made them differ.
+    """
     counts = counted(proposal.values)
-    if len(counts) < 2:
+    if not counts or (len(counts) < 2 and not proposal.chance):
         return None
     distances = _distances(proposal, counts)
     if not distances:
@@ -84,6 +100,7 @@ def skew_of(proposal: Proposal) -> Skew | None:
         gone,
         gone_p,
         counts,
+        _usual(proposal, counts, null, len(gone)),
     )
 
 
