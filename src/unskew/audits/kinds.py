@@ -26,7 +26,9 @@ from unskew.core.batch import EXAMPLE, Batch, Column, readable
 from unskew.core.errors import UnskewError
 from unskew.core.values.missing import is_missing
 from unskew.core.variables.column import column_variable
-from unskew.core.variables.measures import date_of, measured, parse_measure, turns
+from unskew.core.variables.measures.basic import HAS, date_of, turns
+from unskew.core.variables.measures.measure import measured
+from unskew.core.variables.measures.names import MEASURES
 from unskew.core.variables.packed import python_rows
 from unskew.core.variables.path import is_list, json_inside
 from unskew.core.variables.variable import SalientVariable
@@ -181,7 +183,7 @@ def _of_texts(path: str, values: Sequence[Any]) -> list[str]:
 
 
 def _of_dates(path: str, values: Sequence[Any]) -> list[str]:
-    parts = [parse_measure(f"{part}({path})")[0] for part in _PARTS]
+    parts = [MEASURES[part] for part in _PARTS]
     varying = [part.of_path(path) for part in parts if len({measured(part, v) for v in values}) > 1]
     return [*([path] if _repeat(values) or not varying else []), *varying]
 
@@ -190,7 +192,11 @@ def _of_lists(path: str, lists: Sequence[Any]) -> list[str]:
     filled = [items for items in lists if len(items)]
     if filled and all(turns(items) is not None for items in filled):
         return [f"{name}({path})" for name in ("turns", "roles", "last_role", "characters")]
-    return [f"count({path})", *(f"has({path}, {label})" for label in _labels(filled))]
+    return [f"count({path})", *(_has(path, label) for label in _labels(filled))]
+
+
+def _has(path: str, label: str) -> str:
+    return MEASURES[HAS].with_arguments(label).of_path(path)
 
 
 def _labels(lists: Sequence[Any]) -> list[str]:

@@ -42,13 +42,13 @@ class Field:
 
     @cached_property
     def _coded(self) -> tuple[list[Any], NDArray[np.int64]]:
-        numbers: dict[Hashable, int] = {}
+        numbers: dict[tuple[type, Any], int] = {}
         try:  # 1, 1.0 and True are equal, and measured differently
             keys = ((type(value), value) for value in self.values)
             codes = [numbers.setdefault(key, len(numbers)) for key in keys]
         except TypeError:  # lists and dicts cannot be hashed
             return list(self.values), np.arange(len(self.values))
-        distinct = [value for _, value in numbers]  # type: ignore[misc]
+        distinct = [value for _, value in numbers]
         return distinct, np.array(codes, dtype=np.int64)
 
     @property

@@ -24,7 +24,7 @@ from unskew.core.source import Source, own_source, plain_source
 from unskew.core.usercode import own_code, stdout_to_stderr
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.combine import as_variable, as_variables
-from unskew.core.variables.measures import is_call
+from unskew.core.variables.measures.names import is_call
 from unskew.core.variables.path import is_inside
 from unskew.core.variables.variable import By, SalientVariable
 from unskew.domains import domain_names, load_domain

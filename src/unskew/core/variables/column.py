@@ -1,6 +1,7 @@
-"""Variables of data by name: a column, a path into it, or a measure of a path.
+"""Variables of data by name: a column, a path into it, or a measure of paths.
 
-``path`` has the grammar of these names, ``measures`` says what each measure returns.
+``path`` and ``measures/names`` have the grammar of these names, ``measures`` says what each measure
+returns.
 """
 
 from __future__ import annotations
@@ -10,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unskew.core.batch import EXAMPLE, Batch, readable
+from unskew.core.batch import EXAMPLE, Batch, Column, readable
 from unskew.core.errors import RowError, UnskewError, brief, unknown
 from unskew.core.values.json_text import json_text
 from unskew.core.values.missing import is_missing
-from unskew.core.variables.measures import (
-    HAS,
-    VALUE,
-    Measure,
-    measured,
-    parse_measure,
-    wrong_kind,
-)
+from unskew.core.variables.changes import changed
+from unskew.core.variables.coded import as_coded
+from unskew.core.variables.measures.basic import HAS
+from unskew.core.variables.measures.measure import VALUE, Measure, measured
+from unskew.core.variables.measures.names import Name, parse_name
+from unskew.core.variables.measures.pairs import pairs_measured
+from unskew.core.variables.measures.refusals import wrong_kind, wrong_pair
 from unskew.core.variables.packed import Packed, pack, python_rows, spread
 from unskew.core.variables.path import ABSENT, Path, follow, no_such_path, parse_path, whole_name
 from unskew.core.variables.variable import SalientVariable
@@ -38,16 +38,68 @@ def column_variable(name: str, *, known: bool = True) -> SalientVariable:
     A row that does not have it counts as None. Unless the name is known to be right, the first
     batch must have a row that has it.
     """
-    return SalientVariable(name, _Reader(name, known).values, doc=about(name))
+    meaning = _meaning(name)
+    if meaning is None or not (meaning.change or meaning.measure.paths > 1):
+        return SalientVariable(name, _Reader(name, known).values, doc=about(name))
+    if meaning.measure.paths > 1:
+        inner = _of_pairs(meaning, known)
+    else:
+        inside = meaning.measure.of_path(*meaning.paths)
+        inner = SalientVariable(inside, _Reader(inside, known).values)
+    if meaning.change:
+        inner = changed(inner, meaning.change, meaning.numbers)
+    # A column may have the whole name.
+    column = _Reader(name, known)
+    return SalientVariable(
+        name,
+        lambda batch: (column.values if column.is_column(batch) else inner.measure)(batch),
+        doc=about(name),
+    )
 
 
 def about(name: str) -> str:
     """Return how a name is measured, for a person."""
-    try:
-        measure, path = parse_measure(name)
-    except UnskewError:  # the whole text may be the name of a column
+    meaning = _meaning(name)
+    if meaning is None:
         return VALUE.doc
-    return f"yes or no: does {path} hold {measure.label!r}" if measure.name == HAS else measure.doc
+    doc = meaning.measure.doc
+    if meaning.measure.name == HAS:
+        doc = f"yes or no: does {meaning.paths[0]} hold {meaning.measure.arguments[0]!r}"
+    if not meaning.change:
+        return doc
+    how = {
+        "bins": f"in {len(meaning.numbers) + 1} bins",
+        "clip": " to ".join(f"{number:g}" for number in meaning.numbers),
+        "round_to": f"to multiples of {meaning.numbers[0]:g}",
+    }
+    return f"{doc}, {how[meaning.change]}"
+
+
+def _meaning(name: str) -> Name | None:
+    """Return what a name means; None if it is no measure: it may be the name of a column."""
+    try:
+        return parse_name(name)
+    except UnskewError:
+        return None
+
+
+def _of_pairs(meaning: Name, known: bool) -> SalientVariable:
+    """Return the measure of two paths. Each pair of different values is measured once."""
+    readers, measure = [_Reader(path, known) for path in meaning.paths], meaning.measure
+    first_batch = True
+
+    def measured_pairs(batch: Batch) -> Packed:
+        nonlocal first_batch
+        leaves = [reader.leaves(batch) for reader in readers]
+        values = pairs_measured(measure, *leaves)
+        if first_batch and not known and not any(v is not None for v in values.distinct):
+            both = [pair for pair in zip(*leaves, strict=True) if not any(map(is_missing, pair))]
+            if both:
+                raise wrong_pair(measure, meaning.paths, both[0])
+        first_batch = False
+        return values
+
+    return SalientVariable(measure.of_path(*meaning.paths), measured_pairs)
 
 
 class _Reader:
@@ -61,36 +113,70 @@ class _Reader:
         self.name, self.known = name, known
         self.checked = False  # whether the first batch was read
 
+    def is_column(self, batch: Batch) -> bool:
+        """Return whether the whole name is that of a column, or of a key of the examples."""
+        if not batch.is_plain:
+            return self.name in batch.columns
+        rows = batch.columns[EXAMPLE].tolist()
+        return any(isinstance(row, dict) and self.name in row for row in rows)
+
+    def leaves(self, batch: Batch) -> list[Any]:
+        """Return what each row has at the path, as Python values; None where it has nothing."""
+        rows, path, start, _ = self._rows(batch)
+        values = follow(rows, path, start)
+        lost = all(value is ABSENT for value in values)
+        if values and lost and not (self.known or self.checked):
+            raise no_such_path(rows, path, start)
+        self.checked = self.checked or bool(values)
+        return [None if value is ABSENT else value for value in values]
+
     def values(self, batch: Batch) -> Packed:
         """Return the value of each row."""
+        if not batch.is_plain:
+            column, start, measure, path = self._column(batch.columns)
+            if not isinstance(column, np.ndarray):
+                return self._of_arrow(column, measure, path, start)
+            if measure is VALUE and start == len(path.keys) and _is_plain_numbers(column):
+                return column
+        rows, path, start, measure = self._rows(batch)
+        leaves = follow(rows, path, start)
+        lost = lambda: no_such_path(rows, path, start)  # noqa: E731
+        return pack(self._measured(leaves, measure, path, lost))
+
+    def _rows(self, batch: Batch) -> tuple[Sequence[Any], Path, int, Measure]:
+        """Return what the path starts from in each row, the path, its first step, the measure."""
         if batch.is_plain:
             rows = _dicts(batch.columns[EXAMPLE].tolist(), self.name)
             measure, path = self._parsed(lambda name: any(name in row for row in rows))
-            leaves = follow(rows, path)
-            return pack(self._measured(leaves, measure, path, lambda: no_such_path(rows, path)))
-        columns = batch.columns
+            return rows, path, 0, measure
+        column, start, measure, path = self._column(batch.columns)
+        if isinstance(column, np.ndarray):
+            return readable(column).tolist(), path, start, measure
+        return python_rows(column), path, start, measure
+
+    def _column(self, columns: Mapping[str, Column]) -> tuple[Column, int, Measure, Path]:
+        """Return the column, the first step of the path inside it, the measure and the path."""
         measure, path = self._parsed(lambda name: name in columns)
         top = next(((name, after) for name, after in path.names[0] if name in columns), None)
         if top is None:
             raise unknown("column", path.text, columns)
-        column, start = columns[top[0]], top[1]
-        if not isinstance(column, np.ndarray):
-            return self._of_arrow(column, measure, path, start)
-        if measure is VALUE and start == len(path.keys) and _is_plain_numbers(column):
-            return column
-        rows = readable(column).tolist()
-        leaves = follow(rows, path, start)
-        lost = lambda: no_such_path(rows, path, start)  # noqa: E731
-        return pack(self._measured(leaves, measure, path, lost))
+        return columns[top[0]], top[1], measure, path
 
     def _parsed(self, is_there: Callable[[str], bool]) -> tuple[Measure, Path]:
         """Return what the name means; ``is_there`` tells which whole names the data has."""
         if is_there(self.name):
             return VALUE, whole_name(self.name)
-        measure, path = parse_measure(self.name)
-        return measure, whole_name(path) if is_there(path) else parse_path(path)
+        meaning = parse_name(self.name)
+        path = meaning.paths[0]
+        return meaning.measure, whole_name(path) if is_there(path) else parse_path(path)
 
     def _of_arrow(self, column: pa.Array, measure: Measure, path: Path, start: int) -> Packed:
+        values = self._in_arrow(column, measure, path, start)
+        if not measure.on_missing:
+            return values
+        return as_coded(values).change(lambda there: [v is None or v for v in there])
+
+    def _in_arrow(self, column: pa.Array, measure: Measure, path: Path, start: int) -> Packed:
         from unskew.core.variables.arrow_measures import measure_column
         from unskew.core.variables.nested import is_text_type, reach
 
@@ -124,11 +210,11 @@ class _Reader:
         there = [value for value in leaves if value is not ABSENT]
         if leaves and not there and not (self.known or self.checked):
             raise lost()
+        values = [None if leaf is ABSENT else leaf for leaf in leaves]
         if measure is VALUE:
-            values = [None if leaf is ABSENT else leaf for leaf in leaves]
             others = [value for value in values if _is_countable(value)]
         else:
-            values = [None if leaf is ABSENT else measured(measure, leaf) for leaf in leaves]
+            values = [measured(measure, value) for value in values]
             others = [value for value in values if value is not None]
         odd = [value for value in there if not is_missing(value)]
         if odd and not others and not self.checked:
