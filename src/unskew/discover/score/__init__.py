@@ -1,1 +1,1 @@
-"""Scores of a feature: how skewed it is, what it gives away, where a model fails, what shifted."""
+"""Scores of proposals: pure functions of the values in the rows of a sample."""

@@ -1,11 +1,24 @@
-"""Shift: how a feature differs between two datasets, and how well all features tell them apart."""
+"""Shift: how the distribution of a feature differs between two datasets."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from unskew.core.errors import UnskewError
+from unskew.core.rng import generator
 from unskew.core.variables.coded import Coded
+from unskew.discover.score.dependence import dependence
+
+_SHUFFLES = 10  # from which the noise of a sample is known
+_SHOWN = 10  # values of each list
+_ABSENT = 1e-4  # a value is missing if chance leaves it out no more often
+
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -22,12 +35,12 @@ class Shift:
     """How the distribution of a feature differs between two datasets.
 
     Args:
-        divergence: Jensen-Shannon divergence in bits, from 0 to 1, with the bias of a sample off.
+        divergence: Jensen-Shannon divergence in bits, from 0 to 1, with the noise of a sample off.
         variation: total variation, from 0 to 1, with the noise of a sample off.
         p: the probability that two samples of one distribution differ as much.
         values: the values whose shares differ most, the largest difference first.
-        only_here: values that only this dataset has, though it would show them by chance alone
-            in fewer than one case in 10,000; the most frequent one first.
+        only_here: values that only this dataset has, though chance would leave them out of the
+            other one in at most one case in 10,000; the most frequent one first.
         only_there: the same of the other dataset.
     """
 
@@ -39,39 +52,64 @@ class Shift:
     only_there: tuple[Shifted, ...]
 
 
-@dataclass(frozen=True)
-class Ceiling:
-    """How well a classifier that sees all features tells two datasets apart.
-
-    Args:
-        auc: area under the curve on rows from which it was not learned: 0.5 is guessing, 1 is
-            never wrong.
-        low: lower end of the 95 % interval.
-        high: upper end of it.
-        p: the probability of such an area if the datasets do not differ.
-        rows: how many rows were used.
-        features: how many features were used.
-    """
-
-    auc: float
-    low: float
-    high: float
-    p: float
-    rows: int
-    features: int
-
-
 def shift(here: Coded, there: Coded, *, seed: int = 0) -> Shift:
     """Return how a feature differs between two datasets."""
-    raise NotImplementedError
+    if not len(here) or not len(there):
+        raise UnskewError("one of the two datasets has no rows; compare datasets that have some")
+    values = together(here, there)
+    is_here = np.arange(len(values)) < len(here)
+    origin = Coded([True, False], np.where(is_here, 0, 1))
+    counts = _counts(values, is_here)
+    rng = generator(seed, "shift")
+    noise = [_distances(_counts(values, rng.permutation(is_here))) for _ in range(_SHUFFLES)]
+    divergence, variation = _distances(counts)
+    less, root = np.mean([pair[0] for pair in noise]), np.mean([pair[1] ** 2 for pair in noise])
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    apart = np.argsort(-np.abs(shares[0] - shares[1]), kind="stable")
+
+    def listed(codes: Counts) -> tuple[Shifted, ...]:
+        chosen = codes[:_SHOWN].tolist()
+        return tuple(Shifted(values.distinct[c], *shares[:, c].tolist()) for c in chosen)
+
+    return Shift(
+        max(0.0, float(divergence - less)),
+        math.sqrt(max(0.0, float(variation**2 - root))),
+        dependence(values, origin, seed=seed).p,
+        listed(apart),
+        listed(_only(counts[0], counts[1])),
+        listed(_only(counts[1], counts[0])),
+    )
 
 
-def ceiling(here: Sequence[Coded], there: Sequence[Coded], *, seed: int = 0) -> Ceiling:
-    """Return how well logistic regression on the values of all features tells two datasets apart.
+def together(here: Coded, there: Coded) -> Coded:
+    """Return the rows of two datasets, one after the other."""
+    numbers: dict[Hashable, int] = {}
+    codes = [
+        np.array([numbers.setdefault(value, len(numbers)) for value in side.distinct], np.int64)
+        for side in (here, there)
+    ]
+    rows = np.concatenate([codes[0][here.codes], codes[1][there.codes]])
+    return Coded(list(numbers), rows).in_order()
 
-    Args:
-        here: the features of one dataset.
-        there: the same features of the other one, in the same order.
-        seed: decides the folds, and which rows are used where there are very many.
-    """
-    raise NotImplementedError
+
+def _counts(values: Coded, is_here: NDArray[np.bool_]) -> Counts:
+    size = len(values.distinct)
+    sides = (values.codes[is_here], values.codes[~is_here])
+    return np.array([np.bincount(codes, minlength=size) for codes in sides])
+
+
+def _distances(counts: Counts) -> tuple[float, float]:
+    """Return the Jensen-Shannon divergence and the total variation of two histograms."""
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    middle = shares.mean(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(shares > 0, shares * np.log2(shares / middle), 0.0)
+    return float(terms.sum()) / 2, float(np.abs(shares[0] - shares[1]).sum()) / 2
+
+
+def _only(these: Counts, others: Counts) -> Counts:
+    """Return the values that only these rows have, without those that are rare by chance."""
+    share = these.sum() / (these.sum() + others.sum())
+    lonely = np.flatnonzero((others == 0) & (these > 0))
+    told = lonely[these[lonely] * math.log(share) <= math.log(_ABSENT)]
+    return told[np.argsort(-these[told], kind="stable")]
