@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from unskew.core.variables.coded import Coded
 from unskew.core.variables.column import column_variable
+from unskew.core.variables.measures.measure import Measure, viewed
 from unskew.core.variables.packed import coded
 from unskew.core.variables.variable import SalientVariable
 
@@ -61,9 +62,28 @@ class Field:
         """The place of each row's value in ``distinct``."""
         return self._coded[1]
 
+    @cached_property
+    def _views(self) -> dict[Any, list[Any]]:
+        return {}
+
+    def views(self, measure: Measure) -> list[Any]:
+        """Return what a measure needs of each different value; worked out once for its family."""
+        key = (measure.view, measure.on_json)
+        if key not in self._views:
+            self._views[key] = [viewed(measure, value) for value in self.distinct]
+        return self._views[key]
+
+    def measured(self, measure: Measure) -> Coded:
+        """Return the measure of each row."""
+        return self.of_distinct(list(map(measure.of_view, self.views(measure))))
+
     def of_distinct(self, values: Sequence[Hashable]) -> Coded:
         """Return what was measured of each of the ``distinct`` values, for all rows."""
         return coded(values, self.codes)
+
+    def with_values(self, values: Sequence[Any]) -> Field:
+        """Return a field of the same path with other values."""
+        return replace(self, values=values)
 
 
 @dataclass(frozen=True)
@@ -101,7 +121,8 @@ class Proposal:
 
 
 # Looks at the values of a path and proposes features of them. The generator is for shuffling.
-Proposer: TypeAlias = Callable[[Field, np.random.Generator], Iterable[Proposal]]
+# A text in place of a proposal says why one was left out.
+Proposer: TypeAlias = Callable[[Field, np.random.Generator], Iterable[Proposal | str]]
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unskew.core.values.json_text import json_text
 from unskew.core.values.missing import is_missing
@@ -131,11 +132,14 @@ def _changed(a: Part, b: Part) -> int | None:
         return None
     left, right = _flat(a), _flat(b)
     if left is not None and right is not None:
-        return int(np.count_nonzero(left != right)) if left.shape == right.shape else None
+        if left.shape != right.shape:
+            return None
+        different: int = np.count_nonzero(left != right)
+        return different
     return sum(p != q for p, q in zip(x, y, strict=False)) + abs(len(x) - len(y))
 
 
-def _flat(part: Part) -> Any:
+def _flat(part: Part) -> NDArray[Any] | None:
     picture = picture_of(part.value)
     return None if picture is None else picture.cells
 

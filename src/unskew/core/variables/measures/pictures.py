@@ -194,11 +194,11 @@ def _numeric(of: Callable[[NDArray[Any]], Any]) -> Callable[[Picture], Hashable]
 
 def _wanted(picture: Picture, values: Sequence[str]) -> int:
     colours, _, counts = picture.coded
-    names = [_colour(colour) for colour in colours.tolist()]
+    names = [colour_name(colour) for colour in colours.tolist()]
     return sum(int(n) for name, n in zip(names, counts.tolist(), strict=True) if name in values)
 
 
-def _colour(colour: Any) -> str:
+def colour_name(colour: Any) -> str:
     """Return how a colour is written: #ff0000, or the value of the cell."""
     if isinstance(colour, list):
         whole = all(isinstance(part, int) and 0 <= part < 256 for part in colour)
@@ -281,7 +281,7 @@ MEASURES = (
     _of("brighter_half", "brighter half: upper or lower", _brighter(0, ("upper", "lower"))),
     _of("brighter_side", "brighter half: left or right", _brighter(1, ("left", "right"))),
     _of("colours", "number of different cells", lambda p: len(p.coded[2])),
-    _of("main_colour", "most frequent cell", lambda p: _colour(p.coded[0][p.main].tolist())),
+    _of("main_colour", "most frequent cell", lambda p: colour_name(p.coded[0][p.main].tolist())),
     _of(
         "filled_cells",
         "number of cells that are not the most frequent one",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -159,6 +159,11 @@ def text_of(value: Any) -> Text | None:
 def split(wanted: str) -> tuple[str, ...]:
     """Return the tokens of a word that is looked for."""
     return tuple(_TOKEN.findall(wanted))
+
+
+def with_tokens(text: str, change: Callable[[str], str]) -> str:
+    """Return a text with each of its tokens changed."""
+    return _TOKEN.sub(lambda match: change(match[0]), text)
 
 
 def _binding(operator: str) -> int:
