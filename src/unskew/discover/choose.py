@@ -9,6 +9,7 @@ from unskew.core.variables.coded import Coded
 from unskew.discover.overlap import Overlaps
 from unskew.discover.proposal import Proposal
 from unskew.discover.score.tails import holm
+from unskew.discover.scored import Scored
 
 FALSE_ALARMS = 0.05  # share of datasets without skew in which anything at all may be found
 ALIKE = 0.9  # share of the entropy that each of two synonyms tells of the other
@@ -18,22 +19,13 @@ PENALTY = 0.5  # for a feature that others have said already
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A proposal that scored. ``nats`` is its score in nats: what may be explained by others."""
-
-    proposal: Proposal
-    score: float
-    nats: float
-
-
-@dataclass(frozen=True)
 class Chosen:
-    """A candidate on the short list, and the names of those that it stands for.
+    """A proposal on the short list, and the names of those that it stands for.
 
     ``synonyms`` say the same. ``implied`` follow from it, or are skewed only as it is.
     """
 
-    candidate: Candidate
+    scored: Scored
     synonyms: tuple[str, ...] = ()
     implied: tuple[str, ...] = ()
 
@@ -57,7 +49,7 @@ def simplicity(proposal: Proposal) -> tuple[int, int, int, str]:
 
 
 def short_list(
-    candidates: Sequence[Candidate], top: int, about: Coded | None = None
+    candidates: Sequence[Scored], top: int, about: Coded | None = None
 ) -> list[Chosen]:
     """Return at most ``top`` candidates, those first that say most that the others do not.
 
@@ -105,19 +97,22 @@ def short_list(
     ]
 
 
-def _leader(group: Sequence[int], candidates: Sequence[Candidate]) -> int:
+def _leader(group: Sequence[int], candidates: Sequence[Scored]) -> int:
     """Return the simplest feature of a group whose score is at least half of the best one."""
     best = max(candidates[place].score for place in group)
     return next(place for place in group if 2 * candidates[place].score >= best)
 
 
 def _is_implied(
-    overlaps: Overlaps, candidates: Sequence[Candidate], place: int, chosen: int
+    overlaps: Overlaps, candidates: Sequence[Scored], place: int, chosen: int
 ) -> bool:
     if overlaps.follows(place, chosen, FOLLOWS):
         return True
-    explained = candidates[chosen].nats >= EXPLAINED * candidates[place].nats
-    return explained and overlaps.follows(chosen, place, FOLLOWS)
+    if not overlaps.follows(chosen, place, FOLLOWS):
+        return False
+    if overlaps.is_about_others:
+        return overlaps.said(place, chosen) >= EXPLAINED
+    return candidates[chosen].nats >= EXPLAINED * candidates[place].nats
 
 
 def _groups(overlaps: Overlaps) -> list[list[int]]:

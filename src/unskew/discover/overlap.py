@@ -34,6 +34,11 @@ class Overlaps:
         self.entropies = [_entropy(codes, self.n) for codes in self._codes]
         self._about = None if about is None else _dense(about.codes[chosen])
 
+    @property
+    def is_about_others(self) -> bool:
+        """Whether only what a feature says about other values counts."""
+        return self._about is not None
+
     def shared(self, a: int, b: int) -> float:
         """Return the mutual information of two features in nats, the bias of a sample off."""
         return self._information(self._codes[a], self._codes[b])

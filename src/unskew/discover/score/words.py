@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,3 +103,20 @@ def _bernoulli(p: float, q: float) -> float:
     """Return the divergence of a yes with probability p from one with probability q."""
     terms = [(p, q), (1 - p, 1 - q)]
     return sum(a * math.log(a / max(b, 1e-12)) for a, b in terms if a > 0)
+
+
+def word_again(proposal: Proposal, before: Skew) -> Skew:
+    """Return the skew of a word in other rows, against what was usual in a sample."""
+    counts = counted(proposal.values)
+    rows, usual = sum(counts.values()), before.usual[True]
+    share = counts.get(True, 0) / rows
+    kl = _bernoulli(share, usual) if share > usual else 0.0
+    p = normal_tail((share - usual) / math.sqrt(usual * (1 - usual) / rows))
+    return replace(
+        before,
+        kl=kl,
+        effect=min(1.0, kl / math.log(2)),
+        total_variation=max(0.0, share - usual),
+        p=max(p, before.p),
+        counts=counts,
+    )
