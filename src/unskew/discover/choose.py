@@ -48,9 +48,7 @@ def simplicity(proposal: Proposal) -> tuple[int, int, int, str]:
     return len(proposal.paths), steps, len(name), name
 
 
-def short_list(
-    candidates: Sequence[Scored], top: int, about: Coded | None = None
-) -> list[Chosen]:
+def short_list(candidates: Sequence[Scored], top: int, about: Coded | None = None) -> list[Chosen]:
     """Return at most ``top`` candidates, those first that say most that the others do not.
 
     Near-synonyms come under the simplest name. The first is the one with the largest score. The
@@ -103,9 +101,7 @@ def _leader(group: Sequence[int], candidates: Sequence[Scored]) -> int:
     return next(place for place in group if 2 * candidates[place].score >= best)
 
 
-def _is_implied(
-    overlaps: Overlaps, candidates: Sequence[Scored], place: int, chosen: int
-) -> bool:
+def _is_implied(overlaps: Overlaps, candidates: Sequence[Scored], place: int, chosen: int) -> bool:
     if overlaps.follows(place, chosen, FOLLOWS):
         return True
     if not overlaps.follows(chosen, place, FOLLOWS):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from unskew.core.tally import plain
 from unskew.core.variables.variable import SalientVariable
-from unskew.discover.score.shift import Ceiling
+from unskew.discover.score.ceiling import Ceiling
 from unskew.discover.score.shortcut import Blind
 
 if TYPE_CHECKING:

@@ -27,10 +27,15 @@ class ShortList:
     left_out: Counter[str] = field(default_factory=Counter)
 
 
-def search(proposals: Sequence[Proposal], question: Question, top: int) -> ShortList:
-    """Return the features that score best in a sample, without repeats."""
+def search(
+    proposals: Sequence[Proposal], question: Question, top: int, questions: int = 1
+) -> ShortList:
+    """Return the features that score best in a sample, without repeats.
+
+    Where several questions are asked, each feature is tested as many times.
+    """
     scores = question.scores(proposals)
-    found = ShortList((), len(scores))
+    found = ShortList((), len(scores) * questions)
     found.left_out[ALIKE] = len(proposals) - len(scores)
     _choose(found, scores, question, top)
     return found

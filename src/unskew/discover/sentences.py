@@ -95,7 +95,8 @@ def _skew(name: str, skew: Skew) -> str:
     if numbers is None:
         most = max(skew.counts, key=lambda v: skew.counts[v])
         share = skew.counts[most] / skew.rows
-        return f"{percent(share)} of the rows have {name} = {value(most)}, one of {len(skew.counts):,} values."
+        of = f"one of {len(skew.counts):,} values"
+        return f"{percent(share)} of the rows have {name} = {value(most)}, {of}."
     return _middle(name, numbers)
 
 
@@ -113,9 +114,7 @@ def _middle(name: str, counts: Mapping[float, int]) -> str:
             f"Half of the rows have {name} of {shown(middle)} or less; the largest is "
             f"{shown(high)}."
         )
-    return (
-        f"Half of the rows have {name} of {shown(middle)} or more; the smallest is {shown(low)}."
-    )
+    return f"Half of the rows have {name} of {shown(middle)} or more; the smallest is {shown(low)}."
 
 
 def _numbers(counts: Mapping[Hashable, int]) -> Mapping[float, int] | None:
@@ -145,4 +144,3 @@ def _shift(name: str, shift: Shift) -> str:
         if side and max(side[0].here, side[0].there) >= STRIKING:
             return f"{told(side[0])} Only {where} has it."
     return told(shift.values[0])
-

@@ -104,6 +104,23 @@ def skew_of(proposal: Proposal) -> Skew | None:
     )
 
 
+def _usual(
+    proposal: Proposal, counts: Mapping[Hashable, int], null: Nearest, gone: int
+) -> dict[Hashable, float]:
+    """Return the shares that values would have without skew, as far as these are known."""
+    if null == "chance":
+        samples = [counted(other) for other in proposal.chance]
+        totals = [sum(sample.values()) for sample in samples]
+        return {
+            value: max(s.get(value, 0) / n for s, n in zip(samples, totals, strict=True))
+            for value in dict.fromkeys([*counts, *(v for sample in samples for v in sample)])
+        }
+    if null != "even":
+        return {}
+    values = list(dict.fromkeys([*(proposal.support or ()), *counts]))
+    return {value: 1 / (len(values) + gone) for value in values}
+
+
 def _distances(proposal: Proposal, counts: dict[Hashable, int]) -> list[tuple[Nearest, _Distance]]:
     """Return the distance from each thing that the values could be without skew."""
     if proposal.null == "chance" and proposal.chance:
