@@ -26,8 +26,8 @@ Kind: TypeAlias = Literal[
 #   its range, a label, a length, a number of items.
 # - "bell": evenly, or like a bell curve. This is so for sums and means of many parts.
 # - "chance": as in one of the samples in ``Proposal.chance``, in which the parts are shuffled or
-#   drawn anew. This is so for what follows from the parts: the sum of a list, or the last digit of
-#   a number.
+#   drawn anew. This is so for what follows from the parts: the last digit of a number, or whether
+#   a list is in order.
 # - "zipf": as Zipf's law says of a word of a large vocabulary. Such proposals of one path are
 #   looked at together: a word counts only if it comes in many more rows than the next one.
 Null: TypeAlias = Literal["even", "bell", "chance", "zipf"]
@@ -97,8 +97,9 @@ class Proposal:
         paths: the paths that it measures.
         values: the value of each row. Numbers that hardly repeat are in bins, and the name says so.
         null: what its values would be in data without skew.
-        chance: for the null "chance", its values in samples whose parts are shuffled or drawn anew.
-            The nearest of them counts.
+        chance: its values in samples whose parts are shuffled or drawn anew. They may have fewer
+            rows. With the null "chance", the nearest of them counts. With "bell", the nearest of
+            them, of even values and of a bell curve counts.
         least: for numbers that count something, the smallest count that could come.
         support: all values that could come, where a domain or bins declare them.
         own: the variable, where the name means nothing outside this program: a user's function.

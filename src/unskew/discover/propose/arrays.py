@@ -14,21 +14,23 @@ from unskew.discover.propose.make import Made, of_measure, of_measures
 
 MOST_CELLS = 24  # different cells, each proposed
 LOOK = 300  # arrays in which different cells are looked for
-_CHOSEN = (
-    *("shape", "rows", "columns", "area", "main_colour", "colours"),
-    *("brighter_half", "brighter_side", "centre_row", "centre_column"),
-    *("mirrored", "upside_down"),
-)
+MOST_SHUFFLED = 1000  # arrays whose cells are shuffled
+LARGEST_SHUFFLED = 2_000_000  # cells of them together
+_CHOSEN = ("shape", "rows", "columns", "area", "main_colour", "quadrant", "brighter_half")
 _SUMS = (
     *("brightness", "contrast", "darkest", "brightest", "redness", "greenness", "blueness"),
     *("filled_cells", "filled", "parts", "largest_part", "filled_rows", "filled_columns", "edges"),
+    *("colours", "centre_row", "centre_column"),
 )
+_FOLLOWS = ("mirrored", "upside_down", "touches_edge", "filled_shape")
 
 
-def arrays(field: Field, _: np.random.Generator) -> Iterator[Made]:
+def arrays(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     """Propose features of arrays, and the share of each kind of cell."""
-    yield from of_measures(field, _CHOSEN)
-    yield from of_measures(field, _SUMS, null="bell")
+    references = shuffled(field, rng)
+    yield from of_measures(field, (*_CHOSEN, "brighter_side"))
+    yield from of_measures(field, _SUMS, null="bell", references=references)
+    yield from of_measures(field, _FOLLOWS, null="chance", references=references)
     cells: Counter[str] = Counter()
     for view in field.views(MEASURES["rows"])[:LOOK]:
         if view is not None:
@@ -44,6 +46,24 @@ def arrays(field: Field, _: np.random.Generator) -> Iterator[Made]:
         for measure in ("share", "cells"):
             least = 0 if measure == "cells" else None
             yield from of_measure(field, measure, name, null="bell", least=least)
+        if cells[name] <= 2 * LOOK:  # something that stands in one place
+            yield from of_measure(field, "row_of", name)
+            yield from of_measure(field, "column_of", name)
     digits = sorted(name for name in names if name.isdigit() and name != "0")
     if 1 < len(digits) <= MOST_CELLS:  # how many cells hold anything that is counted
         yield from of_measure(field, "share", *digits, null="bell")
+
+
+def shuffled(field: Field, rng: np.random.Generator) -> tuple[Field, ...]:
+    """Return some arrays in which the cells of all of them are shuffled."""
+    measure = MEASURES["rows"]
+    views = [field.views(measure)[code] for code in field.codes[:MOST_SHUFFLED].tolist()]
+    arrays = [view.cells for view in views if view is not None]
+    flat = [cells.reshape(cells.shape[0] * cells.shape[1], *cells.shape[2:]) for cells in arrays]
+    kinds = {(cells.dtype, cells.shape[2:]) for cells in arrays}
+    if len(kinds) != 1 or sum(cells.size for cells in arrays) > LARGEST_SHUFFLED:
+        return ()
+    pool = rng.permutation(np.concatenate(flat))
+    ends = np.cumsum([len(cells) for cells in flat])[:-1]
+    mixed = [part.reshape(a.shape) for part, a in zip(np.split(pool, ends), arrays, strict=True)]
+    return (field.with_values(mixed),)

@@ -12,15 +12,15 @@ from unskew.core.variables.measures.lists import Items, items_of, order
 from unskew.core.variables.measures.measure import VALUE
 from unskew.core.variables.measures.names import MEASURES
 from unskew.core.variables.path import follow, json_inside, parse_path
-from unskew.discover.proposal import Field
+from unskew.discover.proposal import Field, Null
 from unskew.discover.propose.make import Made, of_measure, of_measures, of_values
 
 MOST_ITEMS = 40  # different items that are proposed
 LONG_ITEM = 60  # characters of an item that is proposed
+_SUMS = ("sum", "mean", "smallest", "largest", "range", "negatives", "zeros", "evens", "peaks")
 _FOLLOWS = (
     *("distinct", "repeats", "most_frequent", "doubles", "order", "is_symmetric", "ends_alike"),
-    *("sum", "mean", "smallest", "largest", "range", "place_of_largest", "place_of_smallest"),
-    *("negatives", "zeros", "evens", "peaks", "constant_step"),
+    *("sum_parity", "place_of_largest", "place_of_smallest", "constant_step"),
 )
 _COUNTS = frozenset({"repeats", "doubles", "negatives", "zeros", "evens", "peaks"})
 
@@ -31,9 +31,10 @@ def lists(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     yield from of_measures(field, ("levels",))
     rows = [None if view is None else view for view in field.views(MEASURES["distinct"])]
     references = _references(field, rng)
-    for name in _FOLLOWS:
+    for name in (*_SUMS, *_FOLLOWS):
+        null: Null = "bell" if name in _SUMS else "chance"
         least = 0 if name in _COUNTS else None
-        yield from of_measures(field, (name,), null="chance", references=references, least=least)
+        yield from of_measure(field, name, null=null, references=references, least=least)
     yield from _ends(field, references)
     yield from _items(field, [row for row in rows if row is not None], references)
 

@@ -25,6 +25,7 @@ def numbers(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     references = drawn_anew(field, rng)
     yield from of_measures(field, ("sign", "magnitude"), null="chance", references=references)
     yield from of_measures(field, ("is_whole", "decimals"))
+    yield from of_measure(field, "fraction", null="chance", references=references)
     yield from of_measures(field, _DIGITS, null="chance", references=references)
     for divisor in DIVISORS:
         yield from of_measure(field, "remainder", divisor, null="chance", references=references)

@@ -12,20 +12,21 @@ from unskew.core.variables.measures.pairs import of_parts, parts
 from unskew.discover.proposal import Field
 from unskew.discover.propose.make import Made, of_values, sentence
 
-MOST_PAIRS = 30
+MOST_PAIRS = 60
 _NUMBERS = ("compare", "difference", "divides", "carries", "same")
-_TEXTS = ("same", "length_change", "changed", "contained", "shared_words")
+_TEXTS = ("same", "length_change", "changed", "contained", "third_of", "shared_words")
 _LISTS = ("same", "length_change", "changed", "reordered")
 _ARRAYS = ("same", "changed", "length_change")
 _OF_KINDS = {
     ("number", "number"): _NUMBERS,
     ("text", "text"): _TEXTS,
-    ("text", "label"): ("contained", "same"),
+    ("text", "label"): ("contained", "third_of", "same"),
     ("text", "number"): ("contained",),
     ("label", "label"): ("same",),
     ("list", "list"): _LISTS,
-    ("list", "number"): ("contained",),
-    ("list", "label"): ("contained",),
+    ("list", "number"): ("contained", "place_in"),
+    ("list", "label"): ("contained", "place_in"),
+    ("list", "text"): ("contained", "place_in"),
     ("array", "array"): _ARRAYS,
 }
 _FLIPPED = {(b, a) for a, b in _OF_KINDS if a != b}
@@ -36,7 +37,7 @@ def pairs(fields: Sequence[Field], rng: np.random.Generator) -> Iterator[Made]:
     views = {id(field): parts(field.values) for field in fields}
     done: set[tuple[str, str, str]] = set()
     used = 0
-    for one, other in combinations(fields, 2):
+    for one, other in sorted(combinations(fields, 2), key=_depth):
         a, b = (other, one) if (one.kind, other.kind) in _FLIPPED else (one, other)
         names = _OF_KINDS.get((a.kind, b.kind), ())
         if not names or a.path == b.path or _nested(a.path, b.path):
@@ -61,6 +62,11 @@ def pairs(fields: Sequence[Field], rng: np.random.Generator) -> Iterator[Made]:
                 null="chance",
                 chance=(of_parts(measure, first, mixed),),
             )
+
+
+def _depth(pair: tuple[Field, Field]) -> int:
+    """Return how deep two fields are: columns come first."""
+    return sum(field.path.count(".") + field.path.count("[") for field in pair)
 
 
 def _nested(a: str, b: str) -> bool:

@@ -154,6 +154,7 @@ MEASURES = (
         lambda i: i.keys[0] == i.keys[-1] if i.keys else None,
     ),
     _of_numbers("sum", "sum of the items", _total),
+    _of_numbers("sum_parity", "even or odd sum", lambda n: ("even", "odd")[int(_total(n)) % 2]),
     _of_numbers("mean", "mean of the items", lambda n: _total(n) / len(n)),
     _of_numbers("smallest", "smallest item", min),
     _of_numbers("largest", "largest item", max),

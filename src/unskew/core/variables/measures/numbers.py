@@ -14,6 +14,7 @@ _NUMBER = re.compile(r"\s*[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 _MOST = 10**400  # larger numbers are not measured: their digits would take long
 _WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)  # enough for numbers below 3 · 10²⁴
+_MOST_PLACES = 6  # after the point, that are a value
 _MOST_PRIME = 3 * 10**24
 
 
@@ -78,6 +79,14 @@ def decimals(number: float) -> int:
     return max(0, places - int(power or 0))
 
 
+def fraction(number: float) -> str | None:
+    """Return the digits after the point, without zeros at the end; None for very many."""
+    places = decimals(number)
+    if places > _MOST_PLACES:
+        return None
+    return f"{abs(number):.{places}f}".partition(".")[2] if places else "0"
+
+
 def is_prime(number: int) -> bool | None:
     """Return whether a whole number is prime; None for one too large to tell."""
     if number >= _MOST_PRIME:
@@ -119,6 +128,7 @@ MEASURES = (
         "is_whole", "yes or no: is it a whole number", "numbers", lambda x: x == int(x), number_of
     ),
     Measure("decimals", "number of digits after the point", "numbers", decimals, number_of),
+    Measure("fraction", "digits after the point", "numbers", fraction, number_of),
     _of_whole("parity", "even or odd", lambda x: "odd" if x % 2 else "even"),
     Measure(
         "remainder",

@@ -134,9 +134,9 @@ def _changed(a: Part, b: Part) -> int | None:
     if left is not None and right is not None:
         if left.shape != right.shape:
             return None
-        different: int = np.count_nonzero(left != right)
-        return different
-    return sum(p != q for p, q in zip(x, y, strict=False)) + abs(len(x) - len(y))
+        return int((left != right).astype(np.int64).sum())
+    different = [p != q for p, q in zip(x, y, strict=False)]
+    return different.count(True) + abs(len(x) - len(y))
 
 
 def _flat(part: Part) -> NDArray[Any] | None:
@@ -152,6 +152,24 @@ def _contained(a: Part, b: Part) -> bool | None:
         return b.number in a.text.numbers
     items = items_of(a.value)
     return None if items is None else items.texts[str(b.value)] > 0
+
+
+def _place_in(a: Part, b: Part) -> int | None:
+    """Return the place of the second value in the first, a list, from 0."""
+    items = items_of(a.value)
+    if items is None:
+        return None
+    texts, wanted = list(map(str, items.items)), str(b.value)
+    return texts.index(wanted) if wanted in texts else None
+
+
+def _third_of(a: Part, b: Part) -> str | None:
+    """Return in which third of the first text the second one begins."""
+    if a.text is None or b.text is None:
+        return None
+    whole, wanted = a.text.text.lower(), b.text.text.strip().lower()
+    at = whole.find(wanted) if wanted else -1
+    return None if at < 0 else ("first", "middle", "last")[3 * at // len(whole)]
 
 
 def _shared(a: Part, b: Part) -> int | None:
@@ -186,6 +204,8 @@ MEASURES = (
     _of("length_change", "length of the second less that of the first", _length_change),
     _of("changed", "number of places in which they differ", _changed),
     _of("contained", "yes or no: does the first contain the second", _contained),
+    _of("place_in", "place of the second in the first, from 0", _place_in),
+    _of("third_of", "third of the first text in which the second begins", _third_of),
     _of("shared_words", "number of different words in both", _shared),
     _of("reordered", "yes or no: do they hold the same items", _reordered),
 )

@@ -257,6 +257,37 @@ def _brighter(axis: int, names: tuple[str, str]) -> Callable[[Picture], str | No
     return brighter
 
 
+def _place(axis: int) -> Callable[..., int | None]:
+    """Return the row or column of the first cell that is one of some values."""
+
+    def place(picture: Picture, *values: str) -> int | None:
+        colours, codes, _ = picture.coded
+        wanted = [n for n, colour in enumerate(colours.tolist()) if colour_name(colour) in values]
+        there = np.argwhere(np.isin(codes, wanted))
+        return int(there[0][axis]) if len(there) else None
+
+    return place
+
+
+def _touches_edge(picture: Picture) -> bool:
+    filled = picture.filled
+    return bool(filled[[0, -1]].any() or filled[:, [0, -1]].any())
+
+
+def _filled_shape(picture: Picture) -> str | None:
+    rows, columns = _extent(0)(picture), _extent(1)(picture)
+    if not rows:
+        return None
+    return "wide" if columns > rows else "tall" if columns < rows else "square"
+
+
+def _quadrant(picture: Picture) -> str | None:
+    row, column = _centre(0)(picture), _centre(1)(picture)
+    if row is None or column is None:
+        return None
+    return f"{'upper' if row < 0.5 else 'lower'} {'left' if column < 0.5 else 'right'}"
+
+
 def _mirrored(axis: int) -> Callable[[Picture], bool]:
     return lambda picture: bool((picture.coded[1] == np.flip(picture.coded[1], axis)).all())
 
@@ -310,6 +341,17 @@ MEASURES = (
     _of("largest_part", "cells of the largest connected part", lambda p: max(p.parts, default=0)),
     _of("centre_row", "height of the middle of what is filled: 0 is the top", _centre(0)),
     _of("centre_column", "place of the middle of what is filled: 0 is the left", _centre(1)),
+    _of("quadrant", "quarter that holds the middle of what is filled", _quadrant),
+    _of("touches_edge", "yes or no: does what is filled touch the edge", _touches_edge),
+    _of("filled_shape", "shape of what is filled: wide, tall or square", _filled_shape),
+    _of("row_of", "first row with {}", _place(0), takes="texts", example="row_of(world, ^)"),
+    _of(
+        "column_of",
+        "column of the first {}",
+        _place(1),
+        takes="texts",
+        example="column_of(world, ^)",
+    ),
     _of("filled_rows", "rows from the first to the last that is filled", _extent(0)),
     _of("filled_columns", "columns from the first to the last that is filled", _extent(1)),
     _of("edges", "number of neighbouring cells that differ", _edges),

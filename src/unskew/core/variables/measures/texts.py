@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from unskew.core.variables.measures.lists import Items, items_of
+from unskew.core.variables.measures.lists import Items, items_of, order
 from unskew.core.variables.measures.measure import Measure
 from unskew.core.variables.measures.text import Text, text_of
 
@@ -102,6 +102,20 @@ def trailing_brackets(view: Text) -> int:
     """Return the number of brackets that close at the very end."""
     text = view.text.replace(" ", "")
     return len(text) - len(text.rstrip(")]}"))
+
+
+def number_order(view: Text) -> str | None:
+    """Return whether the numbers go up, down, stay level, or are mixed."""
+    return order(Items(view.numbers))
+
+
+def deeper_side(view: Text) -> str | None:
+    """Return which half of the words and numbers stands deeper in brackets."""
+    half = len(view.depths) // 2
+    if not half:
+        return None
+    left, right = sum(view.depths[:half]), sum(view.depths[-half:])
+    return "left" if left > right else "right" if left < right else "neither"
 
 
 def _text_or_items(value: Any) -> Text | Items | None:
@@ -222,8 +236,26 @@ TOKENS = (
     _of("first_operator", "first operator", lambda t: _token(t.operators, 0)),
     _of("last_operator", "last operator", lambda t: _token(t.operators, -1)),
     _of("main_operator", "operator that is applied last", Text.main_operator),
+    _of("deeper_side", "half that is deeper in brackets: left, right or neither", deeper_side),
     _of("numbers", "number of numbers", lambda t: len(t.numbers)),
     _of("distinct_numbers", "number of different numbers", lambda t: len(set(t.numbers))),
+    _of("number_order", "order of the numbers: up, down, level or mixed", number_order),
+    _of(
+        "longest_number",
+        "characters of the longest number",
+        lambda t: max((len(str(abs(n))) for n in t.numbers), default=None),
+    ),
+    _of("even_numbers", "number of even numbers", lambda t: sum(n % 2 == 0 for n in t.numbers)),
+    _of(
+        "round_numbers",
+        "number of numbers that end in 0",
+        lambda t: sum(n % 10 == 0 for n in t.numbers),
+    ),
+    _of(
+        "fractions",
+        "number of numbers with a point",
+        lambda t: sum(isinstance(n, float) for n in t.numbers),
+    ),
     _of("first_number", "first number", lambda t: t.numbers[0] if t.numbers else None),
     _of("last_number", "last number", lambda t: t.numbers[-1] if t.numbers else None),
     _of("smallest_number", "smallest number", lambda t: min(t.numbers, default=None)),
