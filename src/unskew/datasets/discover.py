@@ -17,11 +17,12 @@ from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Trust
 from unskew.core.rng import generator
 from unskew.core.rowhash import row_hashes
+from unskew.core.variables.coded import end_to_end
 from unskew.core.variables.variable import Variable
 from unskew.datasets.asked import Asked, asked_of
 from unskew.datasets.drawn import Sample, drawn_rows
 from unskew.datasets.pace import as_sampler, examples_of
-from unskew.datasets.repairs import repair_of
+from unskew.datasets.repairs import repair_of, repair_of_both
 from unskew.datasets.target import Target, open_target
 from unskew.discover.finding import Discovery
 from unskew.discover.inquiry import (
@@ -35,7 +36,6 @@ from unskew.discover.inquiry import (
 from unskew.discover.proposal import Proposal, Proposed
 from unskew.discover.proposals import propose
 from unskew.discover.score.ceiling import Ceiling, ceiling
-from unskew.discover.score.shift import together
 from unskew.discover.scored import AboutShift, sides
 
 ROWS = 100_000  # that are measured, at most
@@ -129,7 +129,7 @@ def discover(
     if against is not None:
         other = open_target(against, None, seed, trust)
         there = _side(other, n, seed, advance, clock)
-        other_fixing = repair_of(other, against, trust)
+        other_fixing = repair_of_both(other, against, trust)
         more = _proposed(there, own, seed, domain).proposals
         proposals = _on_both(proposals, more, here, there, left_out)
         auc = _ceiling(proposals, len(here.few))
@@ -237,7 +237,7 @@ def _on_both(
     own = {proposal.name: proposal.values for proposal in [*ours, *on_ours]}
     other = {proposal.name: proposal.values for proposal in [*more, *on_theirs]}
     return [
-        replace(proposal, values=together(own[proposal.name], other[proposal.name]))
+        replace(proposal, values=end_to_end([own[proposal.name], other[proposal.name]]))
         for proposal in [*ours, *more]
         if proposal.name in own and proposal.name in other
     ]

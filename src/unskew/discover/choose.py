@@ -75,7 +75,7 @@ def short_list(candidates: Sequence[Scored], top: int, about: Coded | None = Non
         return ordered[place].score * (1 - PENALTY * waiting[place][0])
 
     while waiting and len(chosen) < top:
-        best = max(waiting, key=worth)
+        best = _simplest(overlaps, max(waiting, key=worth), list(waiting))
         members[best] = waiting.pop(best)[1]
         chosen.append(best)
         implied[best] = []
@@ -101,14 +101,24 @@ def _leader(group: Sequence[int], candidates: Sequence[Scored]) -> int:
     return next(place for place in group if 2 * candidates[place].score >= best)
 
 
+def _simplest(overlaps: Overlaps, best: int, waiting: Sequence[int]) -> int:
+    """Return the feature with the fewest values that says what the best one says of others."""
+    if not overlaps.is_about_others:
+        return best
+    same = [place for place in waiting if overlaps.said(best, place) >= EXPLAINED]
+    return min([best, *same], key=lambda place: (overlaps.entropies[place], place))
+
+
 def _is_implied(overlaps: Overlaps, candidates: Sequence[Scored], place: int, chosen: int) -> bool:
-    if overlaps.follows(place, chosen, FOLLOWS):
-        return True
-    if not overlaps.follows(chosen, place, FOLLOWS):
-        return False
+    """Return whether a chosen feature leaves nothing to say about another one."""
     if overlaps.is_about_others:
         return overlaps.said(place, chosen) >= EXPLAINED
-    return candidates[chosen].nats >= EXPLAINED * candidates[place].nats
+    if min(overlaps.entropies[place], overlaps.entropies[chosen]) == 0:
+        return False  # all rows are alike in one of the two
+    if overlaps.follows(place, chosen, FOLLOWS):
+        return True
+    explained = candidates[chosen].nats >= EXPLAINED * candidates[place].nats
+    return explained and overlaps.follows(chosen, place, FOLLOWS)
 
 
 def _groups(overlaps: Overlaps) -> list[list[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,19 +11,18 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
-from unskew.core.variables.coded import Coded, as_coded
-from unskew.core.variables.variable import SalientVariable
+from unskew.core.variables.coded import Coded, as_coded, end_to_end
 from unskew.discover.choose import Chosen
 from unskew.discover.finding import Finding, FindingKind
 from unskew.discover.proposal import Proposal
 from unskew.discover.repair import Repair
 from unskew.discover.score.cells import counted
-from unskew.discover.score.shift import together
 from unskew.discover.scored import Question, measured_again
 from unskew.discover.search import FINALISTS, ShortList, search, search_again
 from unskew.discover.sentences import measures, sentence
 
 EXAMPLES, VALUES = 3, 20  # rows that a finding names of a value, and values that it names them of
+CHUNK = 4_000  # rows that are measured at once
 NOT_AGAIN = "features that could not be measured in all rows"
 
 
@@ -37,12 +36,11 @@ class Rows:
         """Return the number of rows."""
         return sum(map(len, self.batches))
 
-    def values(self, variable: SalientVariable) -> Coded:
-        """Return the value of each row."""
-        values = as_coded(variable.measure(self.batches[0]))
-        for batch in self.batches[1:]:
-            values = together(values, as_coded(variable.measure(batch)))
-        return values
+    def chunks(self) -> Iterator[Batch]:
+        """Yield the rows in small batches: what one measure worked out is there for the next."""
+        for batch in self.batches:
+            for start in range(0, len(batch), CHUNK):
+                yield batch.slice(start, CHUNK)
 
 
 @dataclass(frozen=True)
@@ -77,13 +75,25 @@ def inquire(
 
 def measured_in(proposals: Sequence[Proposal], rows: Rows) -> tuple[list[Proposal], int]:
     """Return proposals with their values in other rows, and how many cannot be measured there."""
-    again = []
-    for proposal in proposals:
-        try:
-            again.append(measured_again(proposal, rows.values(proposal.variable)))
-        except UnskewError:  # a value of another kind, or a user's function that fails
-            continue
+    variables = {proposal.name: proposal.variable for proposal in proposals}
+    values: dict[str, list[Coded]] = {name: [] for name in sorted(variables, key=_path_first)}
+    for chunk in rows.chunks():
+        for name in list(values):
+            try:
+                values[name].append(as_coded(variables[name].measure(chunk)))
+            except UnskewError:  # a value of another kind, or a user's function that fails
+                del values[name]
+    again = [
+        measured_again(proposal, end_to_end(values[proposal.name]))
+        for proposal in proposals
+        if proposal.name in values
+    ]
     return again, len(proposals) - len(again)
+
+
+def _path_first(name: str) -> str:
+    """Return what sorts measures of one path together."""
+    return name.rpartition("(")[2]
 
 
 def as_finding(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from unskew.core.rng import generator
 from unskew.core.variables.coded import Coded
 
-ROWS = 4_000  # random rows that are looked at
+ROWS = 8_000  # random rows that are looked at
 _ENOUGH = 5  # rows for each combination of values, above which the bias of a sample is known
 
 Codes = NDArray[np.int64]
@@ -63,6 +63,8 @@ class Overlaps:
     def alike(self, a: int, b: int, share: float) -> bool:
         """Return whether each of two features tells at least this share of the other's entropy."""
         low, high = sorted((self.entropies[a], self.entropies[b]))
+        if high == 0:
+            return False  # all rows are alike in both, which says nothing
         return low >= share * high - 1e-12 and self.shared(a, b) >= share * high
 
     def _information(self, a: Codes, b: Codes) -> float:

@@ -18,7 +18,7 @@ class Repair:
         form: files are resampled, a source generates again; a Python object is given to
             ``unskew.resample``, and a function that draws to ``unskew.homogenize``.
         target: the name of the data or of the source.
-        settings: the parameters of the source.
+        settings: the parameters of the source that the user set.
         output: where the repaired data is written.
         trust: whether the user said that code named by the data may run.
     """
@@ -33,8 +33,8 @@ class Repair:
         """Return what balances the data by these variables."""
         if self.form in ("object", "sampler"):
             by = repr(names[0]) if len(names) == 1 else repr(list(names))
-            function = "resample(data" if self.form == "object" else "homogenize(draw"
-            return f"unskew.{function}, by={by})"
+            function = "resample" if self.form == "object" else "homogenize"
+            return f"unskew.{function}({self.target}, by={by})"
         words = ["unskew", "resample" if self.form == "data" else "generate", self.target]
         for name, value in self.settings.items():
             words += ["--set", f"{name}={value}"]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from unskew.core.variables.coded import Coded, as_coded
 from unskew.discover.proposal import Proposal
+from unskew.discover.score.dependence import dependence
 from unskew.discover.score.failure import Failure, failure
 from unskew.discover.score.shift import Shift, shift
 from unskew.discover.score.shortcut import Shortcut, shortcut
@@ -107,14 +108,14 @@ class AboutFailures:
         return as_coded(np.round(self.failed * 10).astype(np.int64))
 
     def scores(self, proposals: Sequence[Proposal]) -> list[Scored]:
-        """Return the score of each proposal: how much more often a model fails in one value."""
-        found = []
+        """Return the score of each proposal: how much of the failures it explains."""
+        found, about = [], self.about
         for proposal in proposals:
             told = failure(proposal.values, self.failed, least=FEWEST)
             if told.values:
-                score = max(0.0, told.values[0].difference)
-                p = told.p if score >= LEAST else 1.0
-                found.append(Scored(proposal, score, 0.0, p, told))
+                explained = dependence(proposal.values, about).share(1)
+                p = told.p if told.values[0].difference >= LEAST else 1.0
+                found.append(Scored(proposal, explained, 0.0, p, told))
         return found
 
 

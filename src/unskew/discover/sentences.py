@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
+import numpy as np
+
 from unskew.audits.report.words import percent, shown, some
 from unskew.discover.score.failure import Failure
 from unskew.discover.score.shift import Shift, Shifted
@@ -29,6 +31,12 @@ def sentence(scored: Scored) -> str:
         )
     if isinstance(told, Failure):
         worst = told.values[0]
+        if split := _split(told):
+            side, inside, outside = split
+            return (
+                f"The model fails in {percent(inside)} of the rows with {name} of {side}, and in "
+                f"{percent(outside)} of the others."
+            )
         return (
             f"The model fails in {percent(worst.rate)} of the {some(worst.rows, 'row')} with "
             f"{name} = {value(worst.value)}, and in {percent(worst.rest)} of the others."
@@ -78,6 +86,23 @@ def measures(scored: Scored) -> dict[str, Any]:
 def value(value: Hashable) -> str:
     """Return a value as a sentence names it: a text in quotes, unless it has some."""
     return repr(shown(value, 40)) if isinstance(value, str) else shown(value, 40)
+
+
+def _split(failure: Failure) -> tuple[str, float, float] | None:
+    """Return the half line of many numbers in which a model fails most, and both rates."""
+    ordered = {one.value: one for one in failure.values if type(one.value) in (int, float)}
+    if len(ordered) <= FEW or len(ordered) < len(failure.values):
+        return None
+    values = [ordered[value] for value in sorted(ordered)]  # type: ignore[type-var]
+    rows = np.cumsum([one.rows for one in values], dtype=float)
+    failed = np.cumsum([one.rows * one.rate for one in values])
+    below = failed[:-1] / rows[:-1]
+    above = (failed[-1] - failed[:-1]) / (rows[-1] - rows[:-1])
+    sure = (above - below) * np.sqrt(rows[:-1] * (rows[-1] - rows[:-1]))
+    cut = int(np.abs(sure).argmax())
+    if sure[cut] > 0:
+        return f"{shown(values[cut + 1].value)} or more", float(above[cut]), float(below[cut])
+    return f"{shown(values[cut].value)} or less", float(below[cut]), float(above[cut])
 
 
 def _skew(name: str, skew: Skew) -> str:

@@ -144,7 +144,7 @@ def ceiling_sentence(discovery: Discovery) -> str:
 def notes(discovery: Discovery) -> list[str]:
     """Return what else to know: notes, and how many features are not listed, and why."""
     left = sorted(discovery.left_out.items(), key=lambda pair: -pair[1])
-    listed = "; ".join(f"{count:,} {shown(reason, 200)}" for reason, count in left if count)
+    listed = "; ".join(f"{shown(reason, 200)} ({count:,})" for reason, count in left if count)
     return [*discovery.notes, *([f"not listed: {listed}"] if listed else [])]
 
 

@@ -81,10 +81,10 @@ class _Distance:
 def skew_of(proposal: Proposal) -> Skew | None:
     """Return the skew of a proposal; None if all rows are alike, or if no value comes twice.
 
-    Rows that are all alike are skewed if chance would have made them differ.
+    What all rows share is how the data was meant to be, and no choice of rows changes it.
     """
     counts = counted(proposal.values)
-    if not counts or (len(counts) < 2 and not proposal.chance):
+    if len(counts) < 2:
         return None
     distances = _distances(proposal, counts)
     if not distances:

@@ -18,6 +18,10 @@ _OPEN, _CLOSE = "([{", ")]}"
 _BRACKETS = re.compile(r"[()\[\]{}]")
 LONGEST = 100_000  # characters of a text that are looked at for tokens
 _MOST_DIGITS = 300
+KEPT, KEPT_LENGTH = (
+    4096,
+    4096,
+)  # texts that are kept with their parts, and characters of such a text
 
 
 class Text:
@@ -151,8 +155,18 @@ class Text:
 
 
 def text_of(value: Any) -> Text | None:
-    """Return the view of a text; None for another value."""
-    return Text(value) if isinstance(value, str) else None
+    """Return the view of a text; None for another value.
+
+    The last few texts are kept, so that several measures of some rows split each text once.
+    """
+    if not isinstance(value, str):
+        return None
+    return _kept(value) if type(value) is str and len(value) <= KEPT_LENGTH else Text(value)
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(text: str) -> Text:
+    return Text(text)
 
 
 @lru_cache(maxsize=4096)
