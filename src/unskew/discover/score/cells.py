@@ -65,7 +65,9 @@ def cells_of(
         values = list(dict.fromkeys([*support, *counts]))
         whole = np.array([counts.get(value, 0) for value in values], dtype=float)
         middles = _as_numbers(values)
-        return Cells(whole, np.ones(len(values)), np.arange(len(values)) if bell else middles)
+        return Cells(
+            whole, np.ones(len(values)), np.arange(float(len(values))) if bell else middles
+        )
     there = {value: n for value, n in counts.items() if value is not None}
     numbers = _as_numbers(list(there))
     rows = np.array(list(there.values()), dtype=float)
@@ -103,7 +105,7 @@ def _filled(numbers: Numbers, rows: Numbers) -> Cells:
     if room > 100 * len(usual):  # so that no array is as long as the range
         width = math.ceil(room / (100 * len(usual)))
         places = ((usual - usual[0]) // (step * width)).astype(np.int64)
-        filled = np.bincount(places, weights=rows[inside])
+        filled = np.bincount(places, weights=rows[inside]).astype(np.float64)
         middles = usual[0] + step * width * (np.arange(len(filled)) + 0.5)
         widths = np.full(len(filled), float(width))
     else:
@@ -141,7 +143,7 @@ def _ranges(numbers: Numbers, rows: Numbers) -> Cells:
     size = max(2, min(BELL_CELLS, len(numbers) // 4))
     edges = np.linspace(low, high, size + 1)
     places = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, size - 1)
-    counts = np.bincount(places, weights=rows, minlength=size)
+    counts = np.bincount(places, weights=rows, minlength=size).astype(np.float64)
     return Cells(counts, np.ones(size), (edges[:-1] + edges[1:]) / 2)
 
 
