@@ -30,7 +30,7 @@ _NO_NAME = "paths that no name can write"
 def fields(batch: Batch) -> tuple[list[Field], Counter[str]]:
     """Return the fields of a batch, and how many paths were left out, by reason.
 
-    One path may be two fields: a text that draws a picture is a text and an array.
+    One path may be two fields: a text that repeats is a label and a text.
     """
     left_out: Counter[str] = Counter()
     made: list[Field] = []
@@ -176,12 +176,12 @@ def _kinds(there: Sequence[Any], filled: Sequence[Any]) -> list[Kind]:
 
 
 def _of_texts(there: Sequence[str], filled: Sequence[str]) -> list[Kind]:
+    some = filled[:FEW]
+    if some and all(_is_drawing(text) for text in some):
+        return ["array"]
     kinds: list[Kind] = ["label"] if are_values(there) else []
     if not kinds or len(set(there)) > FEW:
         kinds.append("text")
-    some = filled[:FEW]
-    if some and all(_is_drawing(text) for text in some):
-        kinds.append("array")
     return kinds
 
 
