@@ -14,7 +14,7 @@ from unskew.core.variables.measures.names import MEASURES, changed_name
 from unskew.discover.proposal import Field, Null, Proposal
 
 MOST_NUMBERS = 100  # different numbers that are also put into bins
-MOST_VALUES = 500  # different values of a feature
+MOST_VALUES = 1000  # different values of a feature
 LARGEST_SHARE = 0.25  # of the rows that may have a value of their own
 FEWEST = 20  # rows in which any number of different values is taken
 

@@ -199,6 +199,7 @@ def _classes(texts: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     for units in texts:
         codes = [other, *(places.get(unit, other) for unit in units), other]
         np.add.at(follows, (codes[:-1], codes[1:]), 1)
+    follows = np.log1p(follows)  # what can stand there counts more than how often it does
     around = [side[:size] / np.maximum(_norms(side[:size]), 1) for side in (follows, follows.T)]
     alike = np.minimum(*(side @ side.T for side in around)) >= ALIKE
     left, groups = set(range(size)), []
