@@ -14,6 +14,7 @@ from unskew.discover.proposal import Field, Null
 from unskew.discover.propose.make import Made, of_measure, of_measures
 
 MOST_CELLS = 24  # different cells, each proposed
+MOST_COLOURS = 200  # different cells of pictures whose cells are proposed
 LOOK = 300  # arrays in which different cells are looked for
 MOST_SHUFFLED = 1000  # arrays whose cells are shuffled
 LARGEST_SHUFFLED = 2_000_000  # cells of them together
@@ -47,7 +48,7 @@ def arrays(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     for view in field.views(MEASURES["rows"])[:LOOK]:
         if view is not None:
             colours, _codes, sizes = view.coded
-            if len(sizes) > 4 * MOST_CELLS:  # a photograph
+            if len(cells) > MOST_COLOURS:  # photographs
                 yield "colours of pictures with very many"
                 return
             for colour, count in zip(colours.tolist(), sizes.tolist(), strict=True):
