@@ -133,8 +133,9 @@ def _bound_of_mean(means: Floats, rows: Codes, failed: Floats) -> Floats:
     It is Chernoff's bound with the law of the scores themselves. It is a bound for rows that are
     drawn with repeats, and all the more for rows without: their mean varies less.
     """
-    levels, counts = np.unique(np.ceil(failed * _LEVELS) / _LEVELS, return_counts=True)
-    shares = counts / len(failed)
+    counts = np.bincount(np.ceil(failed * _LEVELS).astype(np.int64))
+    levels = np.flatnonzero(counts) / _LEVELS
+    shares = counts[counts > 0] / len(failed)
     low, high = np.zeros(len(means)), np.full(len(means), _STEEPEST)
     for _ in range(_HALVINGS):  # the tilt at which the mean of the law is the mean of the rows
         tilt = (low + high) / 2
