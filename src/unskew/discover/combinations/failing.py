@@ -7,7 +7,7 @@ that could have been found.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,13 +76,28 @@ def failing_slices(
     times = _times(terms)
     suspicious = _suspicious_pairs(terms, failed, least)
     tried = suspicious[:_TRIED] + _suspicious_triples(terms, failed, least, suspicious[:_EXTENDED])
-    found: dict[tuple[int, ...], float] = {}
-    for combination in tried:
-        times_it = times[len(combination)]
-        p = times_it * _p_value(terms, combination, failed, _LEVEL / times_it)
-        if p <= _LEVEL:
-            found[combination] = p
+    found = _significant(terms, tried, failed, times)
     return tuple(_apart(terms, failed, found, top, times))
+
+
+def _significant(
+    terms: Terms, tried: Sequence[tuple[int, ...]], failed: Floats, times: Mapping[int, int]
+) -> dict[tuple[int, ...], float]:
+    """Return the combinations that fail more often than all rows and than each of their parts.
+
+    With each comes the greatest of these p-values.
+    """
+    rows = [terms.rows(combination) for combination in tried]
+    sums = np.array([failed[inside].sum() for inside in rows])
+    p = failing_tail(sums, np.array([inside.sum() for inside in rows], np.int64), failed)
+    found = {}
+    for combination, inside, among_all in zip(tried, rows, p.tolist(), strict=True):
+        often = times[len(combination)]
+        if often * among_all <= _LEVEL:
+            parts = [_tail(inside[part], failed[part]) for part in _parts(terms, combination)]
+            if often * max(parts) <= _LEVEL:
+                found[combination] = often * max(among_all, *parts)
+    return found
 
 
 def _times(terms: Terms) -> dict[int, int]:
@@ -136,20 +151,6 @@ def _excess(sums: NDArray[np.floating], counts: NDArray[np.floating], failed: Fl
     divergence = rates * np.log(rates / usual) + right - (1 - rates) * np.log(1 - usual)
     excess: Floats = counts * divergence
     return excess
-
-
-def _p_value(terms: Terms, combination: tuple[int, ...], failed: Floats, enough: float) -> float:
-    """Return the greatest p-value of a combination, among all rows and those of each part.
-
-    Above ``enough``, it does not matter which is the greatest.
-    """
-    inside = terms.rows(combination)
-    greatest = 0.0
-    for rows in [np.ones(len(failed), dtype=np.bool_), *_parts(terms, combination)]:
-        greatest = max(greatest, _tail(inside[rows], failed[rows]))
-        if greatest > enough:
-            break
-    return greatest
 
 
 def _parts(terms: Terms, combination: tuple[int, ...]) -> list[NDArray[np.bool_]]:
