@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from unskew.core.variables.combine import round_to as round_to
     from unskew.core.variables.variable import SalientVariable as SalientVariable
     from unskew.datasets.api import audit as audit
+    from unskew.datasets.discover import discover as discover
     from unskew.datasets.generate import generate as generate
     from unskew.datasets.homogenize import Homogenized as Homogenized
     from unskew.datasets.homogenize import homogenize as homogenize
@@ -87,6 +88,7 @@ _HOME = {
     "bins": "core.variables.combine",
     "clip": "core.variables.combine",
     "cost_bound": "balance.theory",
+    "discover": "datasets.discover",
     "expected_cost": "balance.theory",
     "generate": "datasets.generate",
     "homogenize": "datasets.homogenize",

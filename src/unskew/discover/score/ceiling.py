@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError
 from unskew.core.rng import generator
-from unskew.core.variables.coded import Coded
-from unskew.discover.score.shift import together
+from unskew.core.variables.coded import Coded, end_to_end
 from unskew.discover.score.tails import normal_tail
 
 _ROWS = 4_000  # of each dataset
@@ -73,7 +72,7 @@ def ceiling(here: Sequence[Coded], there: Sequence[Coded], *, seed: int = 0) -> 
     label = np.repeat([1.0, 0.0], [len(rows) for rows in sides])
     columns, size = _columns(
         [
-            together(Coded(a.distinct, a.codes[sides[0]]), Coded(b.distinct, b.codes[sides[1]]))
+            end_to_end([Coded(a.distinct, a.codes[sides[0]]), Coded(b.distinct, b.codes[sides[1]])])
             for a, b in zip(here, there, strict=True)
         ]
     )

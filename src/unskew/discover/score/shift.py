@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError
 from unskew.core.rng import generator
-from unskew.core.variables.coded import Coded
+from unskew.core.variables.coded import Coded, end_to_end
 from unskew.discover.score.dependence import dependence
 
 _SHUFFLES = 10  # from which the noise of a sample is known
@@ -56,7 +56,7 @@ def shift(here: Coded, there: Coded, *, seed: int = 0) -> Shift:
     """Return how a feature differs between two datasets."""
     if not len(here) or not len(there):
         raise UnskewError("one of the two datasets has no rows; compare datasets that have some")
-    values = together(here, there)
+    values = end_to_end([here, there])
     is_here = np.arange(len(values)) < len(here)
     origin = Coded([True, False], np.where(is_here, 0, 1))
     counts = _counts(values, is_here)
@@ -79,17 +79,6 @@ def shift(here: Coded, there: Coded, *, seed: int = 0) -> Shift:
         listed(_only(counts[0], counts[1])),
         listed(_only(counts[1], counts[0])),
     )
-
-
-def together(here: Coded, there: Coded) -> Coded:
-    """Return the rows of two datasets, one after the other."""
-    numbers: dict[Hashable, int] = {}
-    codes = [
-        np.array([numbers.setdefault(value, len(numbers)) for value in side.distinct], np.int64)
-        for side in (here, there)
-    ]
-    rows = np.concatenate([codes[0][here.codes], codes[1][there.codes]])
-    return Coded(list(numbers), rows).in_order()
 
 
 def _counts(values: Coded, is_here: NDArray[np.bool_]) -> Counts:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.audits.binning import about_bins, choose_edges, in_bins
+from unskew.audits.binning import about_bins, choose_edges
 from unskew.balance.histogram import hardly_repeats
 from unskew.core.errors import UnskewError
 from unskew.core.values.missing import is_missing
 from unskew.core.variables.coded import Coded
+from unskew.core.variables.intervals import in_intervals
 from unskew.discover.score.dependence import dependence
 from unskew.discover.score.policies import Scorer, random_half, score_policy, usual_answers
 
@@ -176,7 +177,7 @@ def prepared(answers: Coded, *, in_bins_too: bool = True) -> tuple[Coded, str]:
     answers = answers.in_order()
     edges = choose_edges(answers) if in_bins_too else ()
     if edges:
-        return in_bins(answers, edges), f"the answers are numbers {about_bins(edges)}"
+        return in_intervals(answers, edges), f"the answers are numbers {about_bins(edges)}"
     counts = np.bincount(answers.codes).tolist()
     if not hardly_repeats(counts):
         return answers, ""
