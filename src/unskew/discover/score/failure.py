@@ -130,19 +130,19 @@ def failing_tail(sums: Floats, rows: Codes, failed: Floats) -> Floats:
 def _bound_of_mean(means: Floats, rows: Codes, failed: Floats) -> Floats:
     """Return an upper bound of the probability that the mean of random rows is this or more.
 
-    It is Chernoff's bound with the law of the scores themselves, which holds for rows drawn
-    without repeats as well. Such rows vary less, by the share of the rows that is left over; the
-    exponent is divided by that share.
+    It is Chernoff's bound with the law of the scores themselves. It is a bound for rows that are
+    drawn with repeats, and all the more for rows without: their mean varies less.
     """
-    levels, counts = np.unique(np.ceil(failed * _LEVELS) / _LEVELS, return_counts=True)
-    shares = counts / len(failed)
+    counts = np.bincount(np.ceil(failed * _LEVELS).astype(np.int64))
+    levels = np.flatnonzero(counts) / _LEVELS
+    shares = counts[counts > 0] / len(failed)
     low, high = np.zeros(len(means)), np.full(len(means), _STEEPEST)
     for _ in range(_HALVINGS):  # the tilt at which the mean of the law is the mean of the rows
         tilt = (low + high) / 2
         less = _tilted(levels, shares, tilt)[0] < means
         low, high = np.where(less, tilt, low), np.where(less, high, tilt)
     exponent = np.maximum(0, low * means - _tilted(levels, shares, low)[1])
-    bound: Floats = np.exp(-rows / np.maximum(1 - rows / len(failed), 0.5) * exponent)
+    bound: Floats = np.exp(-rows * exponent)
     return bound
 
 

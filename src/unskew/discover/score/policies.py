@@ -77,9 +77,9 @@ def usual_answers(values: Codes, answers: Codes, learned: Rows, size: int, kinds
     Of answers that are equally frequent, the one is taken that is more frequent everywhere; it is
     also the answer of a value that does not come.
     """
-    totals = np.bincount(answers[learned], minlength=kinds)
+    totals = np.bincount(answers[learned], minlength=max(1, kinds))
     cells, counts = np.unique(values[learned] * kinds + answers[learned], return_counts=True)
-    owner, answer = np.divmod(cells, kinds)
+    owner, answer = np.divmod(cells, max(1, kinds))
     order = np.lexsort((-answer, totals[answer], counts, owner))
     usual = np.full(size, totals.argmax())
     usual[owner[order]] = answer[order]  # the last assignment of a value stays
