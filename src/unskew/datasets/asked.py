@@ -73,15 +73,14 @@ class Asked:
                     AboutAnswers(self.answers, self.first),
                 )
             )
-        if self.failed is None:
-            asked.append(Inquiry("skew", AboutSkew(), AboutSkew()))
-        return asked
+        return [*asked, Inquiry("skew", AboutSkew(), AboutSkew())]
 
 
 def asked_of(opened: Target, sample: Sample, answer: Given | None, failures: Given | None) -> Asked:
     """Return what is asked about the rows of a sample."""
     first = halves(row_hashes(sample.rows))
-    failed, hidden = None, ()
+    failed: NDArray[np.float64] | None = None
+    hidden: tuple[str, ...] = ()
     if failures is not None:
         values, hidden = _values(opened, sample, "failures", failures)
         failed = as_failures(values)

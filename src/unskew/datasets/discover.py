@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,7 +25,7 @@ from unskew.datasets.drawn import Sample, drawn_rows
 from unskew.datasets.pace import as_sampler, examples_of
 from unskew.datasets.repairs import repair_of, repair_of_both
 from unskew.datasets.target import Target, open_target
-from unskew.discover.finding import Discovery
+from unskew.discover.finding import Discovery, Finding
 from unskew.discover.inquiry import (
     Inquiry,
     Rows,
@@ -135,18 +136,20 @@ def discover(
         auc = _ceiling(proposals, len(here.few))
     rows = Rows((here.sample.rows, *([there.sample.rows] if there else [])))
     inquiries = _inquiries(asked, here, there)
-    findings = []
+    listed: list[list[Finding]] = []
     for inquiry in inquiries:
         tell(f"looking for {inquiry.kind}")
         within = _without(proposals, asked.answers_of(inquiry.kind), left_out)
         found = inquire(inquiry, within, rows, top, inquiries=len(inquiries))
+        listed.append([])
         for one in found.chosen:
             names = [one.scored.proposal.name, *asked.beside(inquiry.kind)]
             command = repairing(fixing, other_fixing, names)
             values = one.scored.proposal.values.rows(slice(len(here.sample.rows)))
-            findings.append(as_finding(one, inquiry.kind, values, here.sample.numbers, command))
+            listed[-1].append(as_finding(one, inquiry.kind, values, here.sample.numbers, command))
         suffix = f" ({inquiry.kind})" if len(inquiries) > 1 else ""
         left_out.update({f"{why}{suffix}": count for why, count in found.left_out.items()})
+    findings = [finding for rank in zip_longest(*listed) for finding in rank if finding is not None]
     return Discovery(
         opened.label,
         tuple(findings),

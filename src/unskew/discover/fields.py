@@ -30,20 +30,20 @@ _NO_NAME = "paths that no name can write"
 def fields(batch: Batch) -> tuple[list[Field], Counter[str]]:
     """Return the fields of a batch, and how many paths were left out, by reason.
 
-    One path may be two fields: a text that draws a picture is a text and an array.
+    One path may be two fields: a text that repeats is a label and a text.
     """
     left_out: Counter[str] = Counter()
     made: list[Field] = []
-    for path, values in _columns(batch).items():
+    for path, values in _columns(batch, left_out).items():
         for field in _fields(path, values, 1, left_out):
             if len(made) < MOST_FIELDS:
                 made.append(field)
             else:
                 left_out[f"paths beyond the first {MOST_FIELDS}"] += 1
-    return made, left_out
+    return made, +left_out
 
 
-def _columns(batch: Batch) -> dict[str, list[Any]]:
+def _columns(batch: Batch, left_out: Counter[str]) -> dict[str, list[Any]]:
     if not batch.is_plain:
         return {
             name: readable(column).tolist()
@@ -52,8 +52,13 @@ def _columns(batch: Batch) -> dict[str, list[Any]]:
             for name, column in batch.columns.items()
         }
     rows = batch.columns[EXAMPLE].tolist()
-    if not rows or not all(isinstance(row, dict) for row in rows):
+    dicts = sum(isinstance(row, dict) for row in rows)
+    if 0 < dicts < len(rows):
+        left_out["rows that are dicts, where others are not"] += dicts
+        return {}
+    if not dicts:
         return {EXAMPLE: rows}
+    left_out["rows without any key"] += rows.count({})
     names = dict.fromkeys(key for row in rows for key in row if isinstance(key, str))
     return {name: [row.get(name) for row in rows] for name in names}
 
@@ -67,7 +72,7 @@ def _fields(path: str, values: list[Any], depth: int, left_out: Counter[str]) ->
     if depth > 1 and not _can_be_read(path):
         left_out[_NO_NAME] += 1
         return
-    if depth == 1 and path != _unquoted(path):
+    if depth == 1 and (not path or path != _unquoted(path)):
         left_out[_NO_NAME] += 1
         return
     if path == EXAMPLE and are_records(there):
@@ -154,7 +159,7 @@ def _of_lists(
     yield Field(path, "list", values)
     if any(isinstance(item, Mapping) for items in filled[:FEW] for item in items):
         yield from _inside(path, values, (0, -1), depth, left_out)
-    elif len({len(items) for items in lists}) == 1 and 1 < len(filled[0]) <= SHORT_LIST:
+    elif filled and len({len(items) for items in lists}) == 1 and 1 < len(filled[0]) <= SHORT_LIST:
         yield from _inside(path, values, range(len(filled[0])), depth, left_out)
 
 
@@ -176,12 +181,12 @@ def _kinds(there: Sequence[Any], filled: Sequence[Any]) -> list[Kind]:
 
 
 def _of_texts(there: Sequence[str], filled: Sequence[str]) -> list[Kind]:
+    some = filled[:FEW]
+    if some and all(_is_drawing(text) for text in some):
+        return ["array"]
     kinds: list[Kind] = ["label"] if are_values(there) else []
     if not kinds or len(set(there)) > FEW:
         kinds.append("text")
-    some = filled[:FEW]
-    if some and all(_is_drawing(text) for text in some):
-        kinds.append("array")
     return kinds
 
 

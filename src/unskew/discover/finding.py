@@ -79,7 +79,7 @@ class Discovery:
 
     Args:
         label: the data.
-        findings: the variables that matter, by kind, those first that matter most.
+        findings: the variables that matter, those first that matter most; the kinds take turns.
         rows: how many rows were measured.
         read: of how many rows they were drawn; of a source, as many as were measured.
         proposed: how many features were proposed.

@@ -21,6 +21,7 @@ from unskew.discover.score.words import word_again, word_skews
 Evidence: TypeAlias = Skew | Shortcut | Failure | Shift
 
 LEAST = 0.02  # score; millions of rows would make any difference significant
+LEAST_SKEW = 0.04  # share of the entropy; sums and lengths are never quite like a bell
 FEWEST = 5  # rows of a value that are enough to say that a model fails in it
 
 
@@ -72,11 +73,15 @@ def _skew(scored: Scored) -> Skew:
 
 
 def _skewed(proposal: Proposal, skew: Skew | None) -> Scored | None:
-    """Return a skew as a score. Two tests are made of each proposal, so each counts twice."""
+    """Return a skew as a score: the share of rows that would have to move.
+
+    By it, a flag that is rarely set does not come before a length that is mostly short, although
+    it has lost more of its little entropy. Two tests are made of each proposal, so p counts twice.
+    """
     if skew is None:
         return None
-    p = min(skew.p if skew.effect >= LEAST else 1.0, skew.missing_p)
-    return Scored(proposal, skew.effect, skew.kl, min(1.0, 2 * p), skew)
+    p = min(skew.p if skew.effect >= LEAST_SKEW else 1.0, skew.missing_p)
+    return Scored(proposal, skew.total_variation, skew.kl, min(1.0, 2 * p), skew)
 
 
 @dataclass(frozen=True)

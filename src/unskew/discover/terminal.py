@@ -64,7 +64,6 @@ COLUMNS: Mapping[FindingKind, Sequence[Column]] = {
         NAME,
         Column("skew", lambda finding: percent(finding.score), 8),
         Column("KL", lambda finding: number(finding.measures["kl"]), 3),
-        Column("TV", lambda finding: number(finding.measures["total_variation"]), 6),
         Column("against", lambda finding: finding.measures["null"], 1, right=False),
         Column("most frequent", most_frequent, 5, right=False),
         HISTOGRAM,

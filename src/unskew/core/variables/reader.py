@@ -12,7 +12,7 @@ from unskew.core.errors import RowError, UnskewError, brief, unknown
 from unskew.core.values.json_text import json_text
 from unskew.core.values.missing import is_missing
 from unskew.core.variables.coded import as_coded
-from unskew.core.variables.measures.measure import VALUE, Measure, measured
+from unskew.core.variables.measures.measure import VALUE, Measure, itself, viewed
 from unskew.core.variables.measures.names import parse_name
 from unskew.core.variables.measures.refusals import wrong_kind
 from unskew.core.variables.packed import Packed, pack, python_rows, spread
@@ -137,8 +137,10 @@ class Reader:
         if measure is VALUE:
             others = [value for value in values if _is_countable(value)]
         else:
-            values = [measured(measure, value) for value in values]
-            others = [value for value in values if value is not None]
+            views = [viewed(measure, value) for value in values]
+            values = [measure.of_view(view) for view in views]
+            right = values if measure.view is itself else views
+            others = [value for value in right if value is not None]
         odd = [value for value in there if not is_missing(value)]
         if odd and not others and not self.checked:
             raise wrong_kind(measure, path.text, odd)

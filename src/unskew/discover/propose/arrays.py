@@ -7,17 +7,30 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from unskew.core.variables.coded import as_coded
 from unskew.core.variables.measures.names import MEASURES
 from unskew.core.variables.measures.pictures import colour_name
-from unskew.discover.proposal import Field
+from unskew.discover.proposal import Field, Null
 from unskew.discover.propose.make import Made, of_measure, of_measures
 
 MOST_CELLS = 24  # different cells, each proposed
+MOST_COLOURS = 200  # different cells of pictures whose cells are proposed
 LOOK = 300  # arrays in which different cells are looked for
 MOST_SHUFFLED = 1000  # arrays whose cells are shuffled
 LARGEST_SHUFFLED = 2_000_000  # cells of them together
-_CHOSEN = ("shape", "rows", "columns", "area", "main_colour", "quadrant", "brighter_half")
+_CHOSEN = (
+    "first_numbered",
+    "lowest_numbered",
+    "shape",
+    "rows",
+    "columns",
+    "area",
+    "main_colour",
+    "quadrant",
+    "brighter_half",
+)
 _SUMS = (
+    "numbered",
     *("brightness", "contrast", "darkest", "brightest", "redness", "greenness", "blueness"),
     *("filled_cells", "filled", "parts", "largest_part", "filled_rows", "filled_columns", "edges"),
     *("colours", "centre_row", "centre_column"),
@@ -34,24 +47,29 @@ def arrays(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     cells: Counter[str] = Counter()
     for view in field.views(MEASURES["rows"])[:LOOK]:
         if view is not None:
-            colours, _codes, counts = view.coded
-            if len(counts) > 4 * MOST_CELLS:  # a photograph
+            colours, _codes, sizes = view.coded
+            if len(cells) > MOST_COLOURS:  # photographs
                 yield "colours of pictures with very many"
                 return
-            for colour, count in zip(colours.tolist(), counts.tolist(), strict=True):
+            for colour, count in zip(colours.tolist(), sizes.tolist(), strict=True):
                 cells[colour_name(colour)] += count
     names = [name for name, _ in cells.most_common()]
     yield from [f"colours beyond the {MOST_CELLS} most frequent"] * max(0, len(names) - MOST_CELLS)
+    digits = [name for name in names if name.isdigit() and name != "0"]
+    numbered = np.zeros(len(field.values), dtype=np.int64)
+    if len(digits) > 1:
+        measure = MEASURES["cells"].with_arguments(*digits)
+        counts = field.measured(measure).tolist()
+        numbered[:] = [count if isinstance(count, int) else 0 for count in counts]
     for name in names[:MOST_CELLS]:
-        for measure in ("share", "cells"):
-            least = 0 if measure == "cells" else None
-            yield from of_measure(field, measure, name, null="bell", least=least)
+        yield from of_measure(field, "share", name, null="bell")
+        drawn = as_coded(rng.binomial(numbered, 1 / max(1, len(digits))))
+        chance = (drawn,) if name in digits and len(digits) > 1 else ()
+        null: Null = "chance" if chance else "bell"
+        yield from of_measure(field, "cells", name, null=null, chance=chance, least=0)
         if cells[name] <= 2 * LOOK:  # something that stands in one place
-            yield from of_measure(field, "row_of", name)
-            yield from of_measure(field, "column_of", name)
-    digits = sorted(name for name in names if name.isdigit() and name != "0")
-    if 1 < len(digits) <= MOST_CELLS:  # how many cells hold anything that is counted
-        yield from of_measure(field, "share", *digits, null="bell")
+            for measure_of_place in ("row_of", "column_of"):
+                yield from of_measure(field, measure_of_place, name)
 
 
 def shuffled(field: Field, rng: np.random.Generator) -> tuple[Field, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -13,7 +14,7 @@ from unskew.core.variables.measures.names import MEASURES, changed_name
 from unskew.discover.proposal import Field, Null, Proposal
 
 MOST_NUMBERS = 100  # different numbers that are also put into bins
-MOST_VALUES = 500  # different values of a feature
+MOST_VALUES = 1000  # different values of a feature
 LARGEST_SHARE = 0.25  # of the rows that may have a value of their own
 FEWEST = 20  # rows in which any number of different values is taken
 
@@ -29,9 +30,13 @@ def of_measure(
     *arguments: str | int,
     null: Null = "even",
     references: Sequence[Field] = (),
+    chance: tuple[Coded, ...] = (),
     least: int | None = None,
 ) -> Iterator[Made]:
-    """Yield the proposals of one measure of a field; ``references`` are its fields by chance."""
+    """Yield the proposals of one measure of a field.
+
+    ``references`` are the field by chance; ``chance`` is the measure by chance.
+    """
     measure = MEASURES[name]
     measure = measure.with_arguments(*arguments) if arguments else measure
     yield from of_values(
@@ -40,7 +45,7 @@ def of_measure(
         (field.path,),
         field.measured(measure),
         null=null,
-        chance=tuple(reference.measured(measure) for reference in references),
+        chance=(*chance, *(reference.measured(measure) for reference in references)),
         least=least,
     )
 
@@ -83,6 +88,7 @@ def of_values(
     if numbers and not edges and len(there) > MOST_NUMBERS:
         edges = _edges_of_many(values)
     if edges:
+        edges = _with_zero(there, edges)
         yield Proposal(
             changed_name("bins", name, edges),
             f"{doc}, in {len(edges) + 1} bins",
@@ -95,6 +101,14 @@ def of_values(
         yield Proposal(name, doc, paths, values, null, chance, least)
     elif not edges:
         yield MANY
+
+
+def _with_zero(numbers: Sequence[Any], edges: tuple[float, ...]) -> tuple[float, ...]:
+    """Return edges that keep 0 apart, where it is the smallest number: it means nothing at all."""
+    above = min((number for number in numbers if number > 0), default=0)
+    if min(numbers) != 0 or not above or edges[0] <= above:
+        return edges
+    return (float(f"1e{math.floor(math.log10(above))}"), *edges)
 
 
 def _edges_of_many(values: Coded) -> tuple[float, ...]:

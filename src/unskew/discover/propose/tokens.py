@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from unskew.core.variables.coded import Coded, as_coded
 from unskew.core.variables.measures.names import MEASURES
-from unskew.core.variables.measures.text import Text, with_tokens
+from unskew.core.variables.measures.text import Text, with_tokens, with_words
 from unskew.discover.proposal import Field, Null
 from unskew.discover.propose.make import Made, of_measure, of_values, sentence
 
 SMALL = 80  # different tokens of programs and expressions; more are a language
 MOST_WORDS, MOST_PAIRS = 80, 40  # of a language, that are proposed
+MOST_LABELS = 12  # words before brackets
 MOST_TOKENS = 2_000_000  # that are counted to find the vocabulary
 RARE = 0.005  # share of the rows in which a word is too rare to matter
 ALIKE = 0.8  # cosine of the neighbours of two tokens that stand in the same places
@@ -27,55 +28,61 @@ _TEXT = MEASURES["tokens"]
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The tokens of a field. Numbers of more than one digit are one token."""
+    """The units of the texts of a field: words between spaces if these are few, else tokens.
 
-    rows: Counter[str]  # in how many rows each token comes
-    classes: tuple[tuple[str, ...], ...]  # tokens that stand in the same places
+    Numbers of more than one digit are not counted.
+    """
+
+    rows: Counter[str]  # in how many rows each unit comes
+    classes: tuple[tuple[str, ...], ...]  # units that stand in the same places
     is_small: bool
+    of_words: bool
     unseen: int  # rows that were not looked at
 
     @classmethod
     def of(cls, field: Field) -> Vocabulary:
-        """Count the tokens of the rows, as they are written."""
-        rows: Counter[str] = Counter()
-        total = Counter[str]()
+        """Count the units of the rows, as they are written."""
         weights = np.bincount(field.codes, minlength=len(field.distinct)).tolist()
-        looked = tokens = 0
-        texts: list[tuple[Text, int]] = []
-        for view, weight in zip(field.views(_TEXT), weights, strict=True):
-            looked += weight
-            if view is None:
-                continue
-            texts.append((view, weight))
-            for token in set(view.tokens):
-                rows[token] += weight
+        views = [v for v in zip(field.views(_TEXT), weights, strict=True) if v[0] is not None]
+        tokens = 0
+        for looked, (view, _) in enumerate(views):
             tokens += len(view.tokens)
             if tokens > MOST_TOKENS:
+                del views[looked + 1 :]
                 break
-        for token in [token for token in rows if _is_long_number(token)]:
-            del rows[token]
-        small = 0 < len(rows) <= SMALL
-        classes: tuple[tuple[str, ...], ...] = ()
-        if small:
-            for view, weight in texts:
-                for token in view.tokens:
-                    total[token] += weight
-            classes = _classes([t for t in rows if total[t] >= ENOUGH], [v for v, _ in texts])
-        return cls(rows, classes, small, len(field.values) - looked)
+        seen = sum(weight for _, weight in views)
+        unseen = sum(isinstance(value, str) for value in field.values) - seen
+        several = tokens and sum(len(view.words) for view, _ in views) >= 2 * len(views)
+        for of_words in (True, False) if several else (False,):
+            rows = _in_rows(views, of_words=of_words)
+            if 0 < len(rows) <= SMALL:
+                units = [view.words if of_words else view.tokens for view, _ in views]
+                return cls(rows, _classes(units), True, of_words, unseen)
+        return cls(rows, (), False, False, unseen)
 
     def redrawn(self, field: Field, rng: np.random.Generator) -> Field:
-        """Return texts in which each token of a class is drawn evenly from its class."""
+        """Return texts in which each unit of a class is drawn evenly from its class."""
         class_of = {token: group for group in self.classes for token in group}
         uniform = _uniform(rng)
 
-        def drawn(token: str) -> str:
-            group = class_of.get(token)
-            return token if group is None else group[int(next(uniform) * len(group))]
+        def drawn(unit: str) -> str:
+            group = class_of.get(unit)
+            return unit if group is None else group[int(next(uniform) * len(group))]
 
-        texts = [
-            with_tokens(value, drawn) if isinstance(value, str) else None for value in field.values
-        ]
+        change = with_words if self.of_words else with_tokens
+        texts = [change(v, drawn) if isinstance(v, str) else None for v in field.values]
         return field.with_values(texts)
+
+
+def _in_rows(views: Sequence[tuple[Text, int]], *, of_words: bool) -> Counter[str]:
+    """Return in how many rows each unit comes."""
+    rows: Counter[str] = Counter()
+    for view, weight in views:
+        for unit in set(view.words if of_words else view.tokens):
+            rows[unit] += weight
+    for unit in [unit for unit in rows if _is_long_number(unit)]:
+        del rows[unit]
+    return rows
 
 
 def _uniform(rng: np.random.Generator) -> Iterator[float]:
@@ -107,7 +114,7 @@ def _few_tokens(field: Field, vocabulary: Vocabulary, rng: np.random.Generator) 
     for token in vocabulary.rows:
         if token not in grouped:
             yield from _token(field, token, ())
-    for label in _labels(field, vocabulary):
+    for label in _labels(field):
         yield from of_measure(field, "depth_without", label, least=0)
 
 
@@ -137,14 +144,14 @@ def _token(field: Field, token: str, chance: tuple[Coded, ...]) -> Iterator[Made
         )
 
 
-def _labels(field: Field, vocabulary: Vocabulary) -> list[str]:
+def _labels(field: Field) -> list[str]:
     """Return the words that stand before brackets, if there are a few of them."""
     before: Counter[str] = Counter()
     for view in field.views(_TEXT)[:1000]:
         if view is not None:
             tokens = view.tokens
             before.update(a for a, b in pairwise(tokens) if b in "([{")
-    return [label for label in before if label[0].isalpha() and label in vocabulary.rows][:12]
+    return [label for label in before if label[0].isalpha()][:MOST_LABELS]
 
 
 def _many_words(field: Field, vocabulary: Vocabulary) -> Iterator[Made]:
@@ -178,23 +185,24 @@ def _is_long_number(token: str) -> bool:
     return token[0].isdigit() and len(token) > 1
 
 
-def _classes(tokens: Sequence[str], texts: Sequence[Text]) -> tuple[tuple[str, ...], ...]:
-    """Return groups of tokens that come before and after the same tokens."""
-    places = {token: place for place, token in enumerate(sorted(tokens))}
-    size = len(places)
+def _classes(texts: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Return groups of units that come before and after the same units."""
+    total = Counter(unit for units in texts for unit in units)
+    names = sorted(unit for unit, count in total.items() if count >= ENOUGH)
+    names = [name for name in names if not _is_long_number(name)]
+    size = len(names)
     if size < 2:
         return ()
-    other = size  # the edge of a text, and rare tokens
+    places = {name: place for place, name in enumerate(names)}
+    other = size  # the edge of a text, and rare units
     follows = np.zeros((size + 1, size + 1))
-    for view in texts:
-        codes = [other, *(places.get(token, other) for token in view.tokens), other]
-        for a, b in pairwise(codes):
-            follows[a, b] += 1
-    around = np.concatenate([follows[:size], follows.T[:size]], axis=1)
-    around /= np.maximum(np.linalg.norm(around, axis=1, keepdims=True), 1)
-    alike = around @ around.T >= ALIKE
-    names, left = sorted(tokens), set(range(size))
-    groups = []
+    for units in texts:
+        codes = [other, *(places.get(unit, other) for unit in units), other]
+        np.add.at(follows, (codes[:-1], codes[1:]), 1)
+    follows = np.log1p(follows)  # what can stand there counts more than how often it does
+    around = [side[:size] / np.maximum(_norms(side[:size]), 1) for side in (follows, follows.T)]
+    alike = np.minimum(*(side @ side.T for side in around)) >= ALIKE
+    left, groups = set(range(size)), []
     while left:
         group, edge = set[int](), {min(left)}
         while edge:
@@ -204,3 +212,8 @@ def _classes(tokens: Sequence[str], texts: Sequence[Text]) -> tuple[tuple[str, .
         if len(group) > 1:
             groups.append(tuple(names[place] for place in sorted(group)))
     return tuple(groups)
+
+
+def _norms(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    norms: NDArray[np.float64] = np.linalg.norm(rows, axis=1, keepdims=True)
+    return norms

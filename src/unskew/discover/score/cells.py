@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from unskew.audits.binning import usual_range
 from unskew.audits.records import in_order
 from unskew.core.variables.coded import Coded
+from unskew.core.variables.intervals import interval_labels
+from unskew.core.variables.measures.names import parse_name
 
 Numbers: TypeAlias = NDArray[np.float64]
 
@@ -52,27 +54,43 @@ def counted(values: Coded) -> dict[Hashable, int]:
     return {value: named[value] for value in in_order(named)}
 
 
+def told(values: Coded) -> dict[Hashable, int]:
+    """Return how many rows have each value; rows without one are left out.
+
+    Whether there is a value is a feature of its own.
+    """
+    counts = counted(values)
+    counts.pop(None, None)
+    return counts
+
+
+def bins_of(name: str) -> list[str] | None:
+    """Return the intervals of a variable in bins, in order; None for any other variable."""
+    if not name.startswith("bins("):
+        return None
+    return interval_labels(parse_name(name).numbers)
+
+
 def cells_of(
     counts: dict[Hashable, int], support: Sequence[Hashable] | None = None, *, bell: bool = False
 ) -> Cells:
     """Return the cells of a histogram.
 
     Declared values are a cell each. For whole numbers, a number between two others is possible
-    too. Rows without a number are left out beside numbers. With ``bell``, numbers that are not
-    whole come in ranges of one width.
+    too. With ``bell``, numbers that are not whole come in ranges of one width.
     """
     if support is not None:
         values = list(dict.fromkeys([*support, *counts]))
         whole = np.array([counts.get(value, 0) for value in values], dtype=float)
         middles = _as_numbers(values)
-        return Cells(whole, np.ones(len(values)), np.arange(len(values)) if bell else middles)
-    there = {value: n for value, n in counts.items() if value is not None}
-    numbers = _as_numbers(list(there))
-    rows = np.array(list(there.values()), dtype=float)
+        return Cells(
+            whole, np.ones(len(values)), np.arange(float(len(values))) if bell else middles
+        )
+    numbers = _as_numbers(list(counts))
+    rows = np.array(list(counts.values()), dtype=float)
     if numbers is None:
-        rows = np.array(list(counts.values()), dtype=float)
         return Cells(rows, np.ones(len(rows)), is_open=True)
-    if all(type(value) in (int, bool) for value in there):
+    if all(type(value) in (int, bool) for value in counts):
         return pooled(_filled(numbers, rows))
     return _ranges(numbers, rows) if bell else Cells(rows, np.ones(len(rows)), is_open=True)
 
@@ -103,7 +121,7 @@ def _filled(numbers: Numbers, rows: Numbers) -> Cells:
     if room > 100 * len(usual):  # so that no array is as long as the range
         width = math.ceil(room / (100 * len(usual)))
         places = ((usual - usual[0]) // (step * width)).astype(np.int64)
-        filled = np.bincount(places, weights=rows[inside])
+        filled = np.bincount(places, weights=rows[inside]).astype(np.float64)
         middles = usual[0] + step * width * (np.arange(len(filled)) + 0.5)
         widths = np.full(len(filled), float(width))
     else:
@@ -141,7 +159,7 @@ def _ranges(numbers: Numbers, rows: Numbers) -> Cells:
     size = max(2, min(BELL_CELLS, len(numbers) // 4))
     edges = np.linspace(low, high, size + 1)
     places = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, size - 1)
-    counts = np.bincount(places, weights=rows, minlength=size)
+    counts = np.bincount(places, weights=rows, minlength=size).astype(np.float64)
     return Cells(counts, np.ones(size), (edges[:-1] + edges[1:]) / 2)
 
 

@@ -14,16 +14,18 @@ from unskew.discover.proposal import Proposal
 from unskew.discover.score.cells import (
     Cells,
     Numbers,
+    bins_of,
     cells_of,
-    counted,
     enough_expected,
     shared_cells,
+    told,
 )
 from unskew.discover.score.tails import chi2_tail, gamma_tail
 
 Nearest: TypeAlias = Literal["even", "bell", "chance", "zipf"]
 
 EXPECTED = 5.0  # rows of a cell from which on the law of chi-square holds
+MANY = 8  # values of a number; more are often a measurement, which may be like a bell as well
 TRIALS = 60  # of labels without skew, where each has few rows
 
 
@@ -83,7 +85,7 @@ def skew_of(proposal: Proposal) -> Skew | None:
 
     What all rows share is how the data was meant to be, and no choice of rows changes it.
     """
-    counts = counted(proposal.values)
+    counts = told(proposal.values)
     if len(counts) < 2:
         return None
     distances = _distances(proposal, counts)
@@ -109,7 +111,7 @@ def _usual(
 ) -> dict[Hashable, float]:
     """Return the shares that values would have without skew, as far as these are known."""
     if null == "chance":
-        samples = [counted(other) for other in proposal.chance]
+        samples = [told(other) for other in proposal.chance]
         totals = [sum(sample.values()) for sample in samples]
         return {
             value: max(s.get(value, 0) / n for s, n in zip(samples, totals, strict=True))
@@ -124,9 +126,9 @@ def _usual(
 def _distances(proposal: Proposal, counts: dict[Hashable, int]) -> list[tuple[Nearest, _Distance]]:
     """Return the distance from each thing that the values could be without skew."""
     if proposal.null == "chance" and proposal.chance:
-        return [("chance", _from_sample(counts, counted(other))) for other in proposal.chance]
-    bell = proposal.null == "bell"
-    cells = cells_of(counts, proposal.support, bell=bell)
+        return [("chance", _from_sample(counts, told(other))) for other in proposal.chance]
+    bell = proposal.null == "bell" or len(counts) >= MANY
+    cells = cells_of(counts, proposal.support or bins_of(proposal.name), bell=bell)
     if cells.size < 2 or cells.counts.max() == 1:
         return []
     found: list[tuple[Nearest, _Distance]] = [("even", _from_even(cells))]
@@ -250,7 +252,7 @@ def _missing(
     least = proposal.least
     if least is not None and not is_even and least not in counts and least + 1 in counts:
         gone.append(least)
-    others = [counted(other) for other in proposal.chance]
+    others = [told(other) for other in proposal.chance]
     gone = [value for value in gone if all(other.get(value, 0) > 0 for other in others)]
     if not gone:
         return (), 1.0

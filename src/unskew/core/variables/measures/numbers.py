@@ -47,11 +47,6 @@ def _whole(value: Any) -> int | None:
     return number
 
 
-def _positive(value: Any) -> int | None:
-    whole = _whole(value)
-    return whole if whole is None or whole > 0 else None
-
-
 def sign(number: float) -> int:
     """Return -1, 0 or 1."""
     return (number > 0) - (number < 0)
@@ -151,11 +146,9 @@ MEASURES = (
         "yes or no: is it the square of a whole number",
         lambda x: x >= 0 and math.isqrt(x) ** 2 == x,
     ),
-    Measure(
+    _of_whole(
         "is_power_of_two",
         "yes or no: is it a power of two",
-        "whole numbers above 0",
-        lambda x: x & (x - 1) == 0,
-        _positive,
+        lambda x: x & (x - 1) == 0 if x > 0 else None,
     ),
 )

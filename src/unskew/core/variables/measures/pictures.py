@@ -269,6 +269,33 @@ def _place(axis: int) -> Callable[..., int | None]:
     return place
 
 
+def _numbered(picture: Picture) -> NDArray[np.bool_]:
+    """Return which cells hold a number other than 0: of texts, which have such a digit."""
+    numbers = picture.numbers
+    if numbers is not None:
+        there: NDArray[np.bool_] = (
+            (numbers != 0) if numbers.ndim == 2 else (numbers != 0).any(axis=2)
+        )
+        return there
+    colours, codes, _ = picture.coded
+    digits = [any("0" < c <= "9" for c in colour_name(colour)) for colour in colours.tolist()]
+    return np.array(digits, dtype=np.bool_)[codes]
+
+
+def _number_at(rows: slice) -> Callable[[Picture], str | None]:
+    """Return the first cell that holds a number, in the order of the rows."""
+
+    def number(picture: Picture) -> str | None:
+        colours, codes, _ = picture.coded
+        there = np.flatnonzero(_numbered(picture)[rows])
+        if not len(there):
+            return None
+        name = colour_name(colours[codes[rows].ravel()[there[0]]].tolist())
+        return name if picture.numbers is not None else "".join(filter(str.isdigit, name))
+
+    return number
+
+
 def _touches_edge(picture: Picture) -> bool:
     filled = picture.filled
     return bool(filled[[0, -1]].any() or filled[:, [0, -1]].any())
@@ -336,6 +363,17 @@ MEASURES = (
         lambda p, *v: _rounded(_wanted(p, v) / p.coded[1].size),
         takes="texts",
         example="share(world, #)",
+    ),
+    _of(
+        "numbered",
+        "share of cells that hold a number other than 0",
+        lambda p: _rounded(_numbered(p).mean()),
+    ),
+    _of("first_numbered", "first cell that holds a number", _number_at(slice(None))),
+    _of(
+        "lowest_numbered",
+        "first cell that holds a number, from the lowest row",
+        _number_at(slice(None, None, -1)),
     ),
     _of("parts", "number of connected parts", lambda p: len(p.parts)),
     _of("largest_part", "cells of the largest connected part", lambda p: max(p.parts, default=0)),

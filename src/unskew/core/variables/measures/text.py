@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d]\w*|[^\w\s]")
+_WORD = re.compile(r"\S+")
 _SIGNED = re.compile(r"(?:(?<![\w.)\]])[-−])?(?<![\w.])\d+(?:\.\d+)?(?!\w|\.\d)")
 OPERATORS = frozenset("+-*/%^=<>&|!~×÷·−≤≥≠±")
 _OPEN, _CLOSE = "([{", ")]}"
@@ -178,6 +179,11 @@ def split(wanted: str) -> tuple[str, ...]:
 def with_tokens(text: str, change: Callable[[str], str]) -> str:
     """Return a text with each of its tokens changed."""
     return _TOKEN.sub(lambda match: change(match[0]), text)
+
+
+def with_words(text: str, change: Callable[[str], str]) -> str:
+    """Return a text with each of its words changed."""
+    return _WORD.sub(lambda match: change(match[0]), text)
 
 
 def _binding(operator: str) -> int:
