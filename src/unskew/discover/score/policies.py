@@ -55,11 +55,7 @@ class Scores:
 
 
 def halves(hashes: NDArray[np.uint64]) -> Rows:
-    """Return which rows are in the first half: rows with the same hash are in the same half.
-
-    >>> halves(np.array([7, 8, 9, 10, 8], dtype=np.uint64)).tolist()
-    [False, True, False, False, True]
-    """
+    """Return which rows are in the first half: rows with the same hash are in the same half."""
     first: Rows = mixed(hashes + np.uint64(0x9E3779B97F4A7C15)) >= np.uint64(1 << 63)
     return first
 
