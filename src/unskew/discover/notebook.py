@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from unskew.audits.report.templates import render
-from unskew.discover.finding import Discovery
 from unskew.discover.sentences import blind_sentence
 from unskew.discover.terminal import COLUMNS, TITLES, ceiling_sentence, facts, notes
+
+if TYPE_CHECKING:
+    from unskew.discover.finding import Discovery
 
 
 def notebook(discovery: Discovery) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -16,8 +17,10 @@ from unskew.audits.records import VariableAudit
 from unskew.audits.report.pooling import sparks
 from unskew.audits.report.words import number, percent, shown, some
 from unskew.core.visible import Visible
-from unskew.discover.finding import Discovery, Finding, FindingKind
 from unskew.discover.sentences import blind_sentence, value
+
+if TYPE_CHECKING:
+    from unskew.discover.finding import Discovery, Finding, FindingKind
 
 TOLD = 3  # findings of each kind that a sentence is about
 LONGEST_NAME = 30  # a longer name is folded
