@@ -10,7 +10,7 @@ import unskew
 from tests.commands import exit_code
 from unskew.core.errors import UnskewError
 from unskew.datasets.discover import SAMPLE, discover
-from unskew.discover.repair import Repair
+from unskew.discovery.repair import Repair
 
 
 def rows(n=2_000, seed=0):

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from unskew.core.variables.coded import as_coded
-from unskew.discover.choose import short_list, significant
-from unskew.discover.overlap import ROWS, Overlaps
-from unskew.discover.proposal import Proposal
-from unskew.discover.score.skew import skew_of
-from unskew.discover.scored import AboutAnswers, AboutSkew, Scored
-from unskew.discover.search import search
+from unskew.discovery.choose import short_list, significant
+from unskew.discovery.overlap import ROWS, Overlaps
+from unskew.discovery.proposal import Proposal
+from unskew.discovery.score.skew import skew_of
+from unskew.discovery.scored import AboutAnswers, AboutSkew, Scored
+from unskew.discovery.search import search
 from unskew.domains import load_domain
 
 N = 5_000
