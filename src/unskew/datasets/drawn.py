@@ -13,14 +13,14 @@ from unskew.io.tables import joined_rows
 
 
 @dataclass(frozen=True)
-class Sample:
+class DrawnRows:
     """Some rows of data, in their order, and how many rows were read to choose them."""
 
     rows: Batch
     read: int
 
 
-def drawn_rows(batches: Iterator[Batch], n: int, rng: np.random.Generator) -> Sample | None:
+def drawn_rows(batches: Iterator[Batch], n: int, rng: np.random.Generator) -> DrawnRows | None:
     """Return ``n`` random rows, or all if there are no more; None if there is no row.
 
     Each row has a random number, and the rows with the smallest numbers are kept. So memory holds
@@ -42,7 +42,7 @@ def drawn_rows(batches: Iterator[Batch], n: int, rng: np.random.Generator) -> Sa
     if held > n:
         kept, _ = _smallest(kept, n)
     pieces = [batch for batch, _ in kept if len(batch)]
-    return Sample(joined_rows(iter(pieces), 0, n), read)
+    return DrawnRows(joined_rows(iter(pieces), 0, n), read)
 
 
 def _smallest(
