@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.audits.binning import about_bins, in_bins
+from unskew.audits.binning import about_bins
 from unskew.audits.records import Tail, VariableAudit, in_order
 from unskew.audits.tallies import ValueTally, hashes_of
 from unskew.balance.codebook import MAX_VALUES, Codebook
@@ -17,7 +17,7 @@ from unskew.core.distinct import Counts, Distinct, Hashes
 from unskew.core.hashing.arrow import hash_column
 from unskew.core.hashing.objects import hash_objects
 from unskew.core.variables.coded import Coded
-from unskew.core.variables.combine import interval_labels
+from unskew.core.variables.intervals import in_intervals, interval_labels
 from unskew.core.variables.variable import SalientVariable, Values
 
 
@@ -41,7 +41,7 @@ class ValueCounts:
 
     def add(self, values: Values) -> NDArray[np.int64]:
         """Count the value of each row; return its code, below 0 where it has no name."""
-        values = in_bins(values, self.edges) if self.edges else values
+        values = in_intervals(values, self.edges) if self.edges else values
         codes = self._codebook.encode(values)
         named = codes >= 0
         if named.all():

@@ -185,7 +185,8 @@ def _names(by: object) -> list[str]:
     if isinstance(variables, (str, SalientVariable)) or not isinstance(variables, Sequence):
         variables = [variables]
     names = [x.reads if isinstance(x, SalientVariable) else x for x in variables]
-    known = [name for name in names if isinstance(name, str) and name and ":" not in name]
+    # Code has a colon, and a column in quotes may have a backslash that its name does not have.
+    known = [x for x in names if isinstance(x, str) and x and not {":", "\\"} & set(x)]
     return known if len(known) == len(names) else []
 
 
