@@ -1,0 +1,114 @@
+"""The settings of the benchmark: which data, what is planted in it and how strongly.
+
+For each type of data and each split there are: every kind alone, at the three strengths in turn;
+every third kind that is no shortcut as the reason of failures; two and three kinds together, with
+failures in every second setting; and natural data without any skew, half of it with an answer or
+with failures that depend on nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bench.discover.judge import FAILURE, SHORTCUT, SKEW
+from bench.discover.kinds import TYPES, Kind, catalogue, natural
+from bench.discover.plant import STRENGTHS, Plant, Planted, planted
+from unskew.core.rng import generator
+
+N = 5_000
+TOGETHER = (2, 2, 2, 3, 3, 3)  # how many kinds are planted in each setting of several
+CLEAN = 10  # settings without a skew, of each type
+ANSWER, FAILED = "answer", "failed"
+LEVELS = tuple(STRENGTHS)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A type and a variant of data, and what is planted; ``name`` seeds the rows."""
+
+    name: str
+    split: str
+    kind_of_data: str
+    variant: str
+    plants: tuple[Plant, ...] = ()
+    answer: bool = False
+    failures: bool = False
+
+    def make(self, n: int, seed: int) -> Planted:
+        """Return the rows of the setting."""
+        draw = natural(self.kind_of_data)[self.variant]
+        return planted(draw, self.plants, n, seed, self.name, failures=self.failures)
+
+
+def settings(split: str, only: str | None = None) -> list[Setting]:
+    """Return all settings of a split, or those of one type of data."""
+    return [s for name in TYPES if only in (None, name) for s in _of_type(split, name)]
+
+
+def _of_type(split: str, name: str) -> Iterator[Setting]:
+    kinds = list(catalogue(split, name).values())
+    for i, kind in enumerate(kinds):
+        yield _alone(split, name, kind, role(kind), LEVELS[i % 3], i)
+    skews = [kind for kind in kinds if kind.answers is None]
+    for i, kind in enumerate(skews[::3]):
+        yield _alone(split, name, kind, FAILURE, LEVELS[i % 3], i)
+    yield from _together(split, name, kinds)
+    variants = list(natural(name))
+    for i in range(CLEAN):
+        variant = variants[i % len(variants)]
+        has_answer = any(variant in kind.variants for kind in kinds if kind.answers is not None)
+        turn = i // len(variants)
+        yield Setting(
+            f"{split}/{name}/clean/{i}",
+            split,
+            name,
+            variant,
+            answer=has_answer and turn % 2 == 1,
+            failures=turn % 3 == 2,
+        )
+
+
+def role(kind: Kind) -> str:
+    """Return what a kind is planted as, unless a model fails by it."""
+    return SKEW if kind.answers is None else SHORTCUT
+
+
+def _alone(split: str, name: str, kind: Kind, as_role: str, level: str, turn: int) -> Setting:
+    return Setting(
+        f"{split}/{name}/{as_role}/{kind.name}",
+        split,
+        name,
+        kind.variants[turn % len(kind.variants)],
+        (Plant(kind, as_role, level),),
+        answer=as_role == SHORTCUT,
+        failures=as_role == FAILURE,
+    )
+
+
+def _together(split: str, name: str, kinds: list[Kind]) -> Iterator[Setting]:
+    """Yield settings of several kinds: one of them a shortcut at most, one a failure at most."""
+    rng = generator(0, "together", split, name)
+    variants = list(natural(name))
+    for i, size in enumerate(TOGETHER):
+        variant = variants[i % len(variants)]
+        fitting = [kind for kind in kinds if variant in kind.variants]
+        order = [fitting[j] for j in rng.permutation(len(fitting)).tolist()]
+        chosen = [kind for kind in order if kind.answers is None][:size]
+        shortcuts = [kind for kind in order if kind.answers is not None][:1]
+        if i % 3 == 2 and shortcuts:
+            chosen[-1] = shortcuts[0]
+        failing = i % 2 == 1
+        plants = tuple(
+            Plant(kind, FAILURE if failing and j == 0 else role(kind), LEVELS[(i + j) % 3])
+            for j, kind in enumerate(chosen)
+        )
+        yield Setting(
+            f"{split}/{name}/together/{i}",
+            split,
+            name,
+            variant,
+            plants,
+            answer=any(plant.role == SHORTCUT for plant in plants),
+            failures=failing,
+        )
