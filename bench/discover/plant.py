@@ -24,7 +24,7 @@ STRENGTHS = {"weak": 0.13, "medium": 0.33, "strong": 0.53}  # nats; 75, 88 and 9
 FAILS = {"weak": 0.35, "medium": 0.55, "strong": 0.85}  # the rate where the planted value is
 USUAL = 0.15  # the rate elsewhere
 ARTEFACT = 0.35  # share of rows that are changed where failures depend on the change
-MOST = 0.98  # the share of a value: beyond it, hardly anything is left to find
+MOST = 0.97  # the share of a value: beyond it, hardly anything is left to find
 STEEPEST = 12.0  # the largest tilt: a value of score 0 comes e^-12 times as often
 PILOT, ROUNDS = 3_000, 80
 
@@ -135,7 +135,7 @@ def _tilt(plant: Plant, pilot: Sequence[Row]) -> float:
     if plant.role == "failure" or plant.kind.change is not None:
         return 0.0
     if plant.role == "shortcut":
-        counts = Counter(bool(matched(plant, row)) for row in pilot)
+        counts: Counter[Any] = Counter(bool(matched(plant, row)) for row in pilot)
         values: list[Any] = [False, True]
         scores = np.array([0.0, 1.0])
     else:
@@ -180,16 +180,24 @@ def _fail(rows: list[Row], plants: Sequence[Plant], rng: np.random.Generator) ->
 
 
 def _facts(plant: Plant, values: list[Hashable], before: list[Hashable]) -> dict[str, Any]:
-    """Return what was planted: the asked strength, and the divergence that the rows have."""
+    """Return what was planted, and how far the rows are from what they were before.
+
+    For a kind that changes rows, that is before rows were chosen for other kinds.
+    """
     counts, base = Counter(values), Counter(before)
-    seen = [value for value in counts if base[value]]
-    total, of = sum(counts[v] for v in seen), sum(base[v] for v in seen)
-    shares = np.array([counts[v] / total for v in seen])
+    known = [value for value in counts if base[value]]
+    total = sum(counts[value] for value in known)
+    shares = np.array([counts[value] / total for value in known])
+    natural = np.array([base[value] / len(before) for value in known])
+    even = max(len(counts | base), 2)
+    all_shares = np.array(list(counts.values())) / len(values)
     return {
         "kind": plant.kind.name,
         "role": plant.role,
         "strength": plant.strength,
-        "from_natural": round(divergence(shares, np.array([base[v] / of for v in seen])), 4),
+        "changed": plant.kind.change is not None,
+        "from_natural": round(divergence(shares, natural), 4),
+        "from_even": round(divergence(all_shares, np.full(len(all_shares), 1 / even)), 4),
         "values": len(counts),
         "top": [[str(value), round(c / len(values), 4)] for value, c in counts.most_common(4)],
     }

@@ -11,14 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bench.discover.judge import FAILURE, SHORTCUT, SKEW
-from bench.discover.kinds import TYPES, Kind, catalogue, natural
+import numpy as np
+
+from bench.discover.judge import FAILURE, SHORTCUT, SKEW, carried, codes
+from bench.discover.kinds import TYPES, Kind, Row, catalogue, natural
 from bench.discover.plant import STRENGTHS, Plant, Planted, planted
 from unskew.core.rng import generator
 
 N = 5_000
 TOGETHER = (2, 2, 2, 3, 3, 3)  # how many kinds are planted in each setting of several
 CLEAN = 10  # settings without a skew, of each type
+SAMPLE = 600  # rows that say whether kinds have to do with each other
+RELATED = 0.1  # of an entropy: more mutual information is too much
 ANSWER, FAILED = "answer", "failed"
 LEVELS = tuple(STRENGTHS)
 
@@ -87,17 +91,27 @@ def _alone(split: str, name: str, kind: Kind, as_role: str, level: str, turn: in
 
 
 def _together(split: str, name: str, kinds: list[Kind]) -> Iterator[Setting]:
-    """Yield settings of several kinds: one of them a shortcut at most, one a failure at most."""
+    """Yield settings of several kinds: one of them a shortcut at most, one a failure at most.
+
+    The kinds have nothing to do with each other in natural data. One of them changes rows at most,
+    since a change may undo another.
+    """
     rng = generator(0, "together", split, name)
     variants = list(natural(name))
+    samples = {v: draw(generator(0, "sample", v), SAMPLE) for v, draw in natural(name).items()}
     for i, size in enumerate(TOGETHER):
         variant = variants[i % len(variants)]
         fitting = [kind for kind in kinds if variant in kind.variants]
         order = [fitting[j] for j in rng.permutation(len(fitting)).tolist()]
-        chosen = [kind for kind in order if kind.answers is None][:size]
-        shortcuts = [kind for kind in order if kind.answers is not None][:1]
-        if i % 3 == 2 and shortcuts:
-            chosen[-1] = shortcuts[0]
+        wants_shortcut = i % 3 == 2
+        order.sort(key=lambda kind: kind.answers is None or not wants_shortcut)
+        chosen: list[Kind] = []
+        for kind in order:
+            first = wants_shortcut and not chosen
+            changes = sum(k.change is not None for k in [*chosen, kind])
+            if len(chosen) < size and changes <= 1 and (first or kind.answers is None):
+                chosen += [kind] * apart(samples[variant], [*chosen, kind], rng)
+        chosen.reverse()  # the shortcut is last, and the first one may be a failure
         failing = i % 2 == 1
         plants = tuple(
             Plant(kind, FAILURE if failing and j == 0 else role(kind), LEVELS[(i + j) % 3])
@@ -112,3 +126,19 @@ def _together(split: str, name: str, kinds: list[Kind]) -> Iterator[Setting]:
             answer=any(plant.role == SHORTCUT for plant in plants),
             failures=failing,
         )
+
+
+def apart(sample: list[Row], kinds: list[Kind], rng: np.random.Generator) -> bool:
+    """Return whether the last of some kinds says nothing about the others.
+
+    Rows are changed half of the time for each kind that changes rows.
+    """
+    rows = sample
+    for kind in kinds:
+        if kind.change is not None:
+            half = rng.random(len(rows)) < 0.5
+            rows = [kind.change(r, rng) if h else r for r, h in zip(rows, half, strict=True)]
+    *others, last = ([kind.truth(row) for row in rows] for kind in kinds)
+    return all(
+        max(carried(codes(last), other), carried(codes(other), last)) < RELATED for other in others
+    )

@@ -34,7 +34,7 @@ def first_above_last(row: Row) -> bool:
     return numbers(row)[0] > numbers(row)[-1]
 
 
-@skew(SUMS)
+@skew(SUMS, favours=False)
 def deepest_on_the_left(row: Row) -> bool:
     """The deepest bracket opens in the first half of the text."""
     depth = heights(row)
@@ -56,7 +56,7 @@ def first_two_carry(row: Row) -> bool:
 @skew(SUMS)
 def value_odd(row: Row) -> bool:
     """The value is odd."""
-    return row["answer"] % 2 == 1
+    return bool(row["answer"] % 2 == 1)
 
 
 def _worded(row: Row) -> Row:
@@ -72,13 +72,13 @@ def number_in_words(row: Row) -> bool:
 @skew(FORMULAS, COMPARED, change=lambda row: _text(row, row["expression"] + " "))
 def trailing_space(row: Row) -> bool:
     """The text ends with a space."""
-    return row["expression"].endswith(" ")
+    return bool(row["expression"].endswith(" "))
 
 
 @skew(SUMS, change=lambda row: _valued(f"-({row['expression']})"))
 def leading_minus(row: Row) -> bool:
     """The whole is negated in front."""
-    return row["expression"].startswith("-")
+    return bool(row["expression"].startswith("-"))
 
 
 @skew(SUMS, COMPARED, change=lambda row: _text(row, row["expression"].replace("-", "−")))
@@ -103,7 +103,8 @@ def _sides(row: Row) -> tuple[int, int]:
     for m in re.finditer(r" (?:[+-]|and|or) ", row["expression"]):
         if depth[m.start()] == 0:
             sides = row["expression"][: m.start()], row["expression"][m.end() :]
-            return tuple(len(re.findall(r"\d+|\b[pqrs]\b", s)) for s in sides)  # type: ignore[return-value]
+            left, right = (len(re.findall(r"\d+|\b[pqrs]\b", side)) for side in sides)
+            return left, right
     return 0, 0
 
 
@@ -123,7 +124,7 @@ def count_and_first_agree(row: Row) -> bool:
 @skew(SUMS, COMPARED)
 def bracket_and_small(row: Row) -> bool:
     """The text begins with a bracket if and only if its last number has one digit."""
-    return row["expression"].startswith("(") == (numbers(row)[-1] < 10)
+    return bool(row["expression"].startswith("(") == (numbers(row)[-1] < 10))
 
 
 @skew(FORMULAS)

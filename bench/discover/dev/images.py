@@ -194,10 +194,10 @@ def size_decides(row: Row) -> int:
 @shortcut(COLOURED, answers=lambda v: 1 + v)
 def ground_decides(row: Row) -> int:
     """The red of the ground, in four steps, decides the number of blocks."""
-    return int(row["image"][11, 11][0] // 20)
+    return int(row["image"][-1, -1][0] // 20)
 
 
 @shortcut(COLOURED, answers=lambda v: 1 + v)
 def blue_decides(row: Row) -> int:
     """The blue of the ground, modulo four, decides the number of blocks."""
-    return int(row["image"][11, 11][2] % 4)
+    return int(row["image"][-1, -1][2] % 4)

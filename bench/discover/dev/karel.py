@@ -42,7 +42,7 @@ def _spelled(row: Row) -> Row:
 @skew(TASKS, JUDGED, change=_spelled)
 def called_run(row: Row) -> bool:
     """The program is called run."""
-    return row["program"].startswith("def run")
+    return bool(row["program"].startswith("def run"))
 
 
 @skew(TASKS, JUDGED, score=lambda v: float(v == 1))

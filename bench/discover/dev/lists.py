@@ -52,7 +52,7 @@ def last_up(row: Row) -> bool:
 @skew(NUMBERS)
 def more_negative(row: Row) -> bool:
     """More numbers are below zero than above."""
-    return sum(v < 0 for v in row["input"]) > sum(v > 0 for v in row["input"])
+    return bool(sum(v < 0 for v in row["input"]) > sum(v > 0 for v in row["input"]))
 
 
 @skew(NUMBERS, score=lambda v: float(v not in (6, 7)))
@@ -151,13 +151,13 @@ def level(row: Row) -> bool:
 @skew(PATHS)
 def sum_of_first_even(row: Row) -> bool:
     """The coordinates of the first point add up to an even number."""
-    return sum(row["path"][0]) % 2 == 0
+    return bool(sum(row["path"][0]) % 2 == 0)
 
 
 @skew(PATHS)
 def halves_agree(row: Row) -> bool:
     """First and last point are in the same half, left or right."""
-    return (row["path"][0][0] < 10) == (row["path"][-1][0] < 10)
+    return bool((row["path"][0][0] < 10) == (row["path"][-1][0] < 10))
 
 
 @skew(PATHS, change=lambda row: {"path": [(*point, 0) for point in row["path"]]})

@@ -33,7 +33,7 @@ def summer_gap(row: Row) -> int:
 @skew(PEOPLE, score=lambda v: float(v == 9))
 def last_cent(row: Row) -> int:
     """The last digit of the balance, in cents."""
-    return round(abs(row["balance"]) * 100) % 10
+    return int(round(abs(row["balance"]) * 100) % 10)
 
 
 @skew(PEOPLE, score=lambda v: float(v not in (9, 11)))
@@ -79,7 +79,7 @@ def last_name_first(row: Row) -> bool:
 @skew(PEOPLE, change=lambda row: with_(row, notes=""))
 def notes_empty(row: Row) -> bool:
     """The notes are an empty text."""
-    return row["notes"] == ""
+    return bool(row["notes"] == "")
 
 
 @skew(PEOPLE, change=lambda row: with_(row, notes=row["notes"] + "; see above"))
@@ -91,7 +91,7 @@ def notes_boilerplate(row: Row) -> bool:
 @skew(PEOPLE)
 def id_mod_two(row: Row) -> bool:
     """The id is even."""
-    return row["id"] % 2 == 0
+    return bool(row["id"] % 2 == 0)
 
 
 @skew(READINGS)
@@ -141,13 +141,13 @@ def x_is_y(row: Row) -> bool:
 @skew(READINGS, change=lambda row: with_(row, x=-999.0))
 def sentinel(row: Row) -> bool:
     """X is −999, which stands for a missing value."""
-    return row["x"] == -999.0
+    return bool(row["x"] == -999.0)
 
 
 @skew(READINGS)
 def tenths_even(row: Row) -> bool:
     """The first digit of x after the point is even."""
-    return round(row["x"] * 10) % 2 == 0
+    return bool(round(row["x"] * 10) % 2 == 0)
 
 
 @skew(READINGS, score=lambda v: float(v == "f"))

@@ -19,7 +19,7 @@ def tree(rng: np.random.Generator, leaves: Sequence[str], operators: Sequence[st
     cut = int(rng.integers(1, len(leaves)))
     sides = [tree(rng, part, operators) for part in (leaves[:cut], leaves[cut:])]
     left, right = (f"({side})" if " " in side else side for side in sides)
-    return f"{left} {operators[rng.integers(len(operators))]} {right}"
+    return f"{left} {operators[int(rng.integers(len(operators)))]} {right}"
 
 
 def whole_numbers(rng: np.random.Generator, n: int) -> list[str]:
@@ -71,7 +71,8 @@ def boolean(rng: np.random.Generator, n: int) -> list[Row]:
 
 def numbers(row: Row) -> list[int]:
     """Return the whole numbers of an expression, from left to right, without signs."""
-    return [int(text) for text in re.findall(r"\d+", row["expression"])]
+    texts = re.findall(r"\d+|twelve", row["expression"])
+    return [12 if text == "twelve" else int(text) for text in texts]
 
 
 def operators(row: Row) -> list[str]:
@@ -87,7 +88,8 @@ def variables(row: Row) -> list[str]:
 def heights(row: Row) -> list[int]:
     """Return the depth of brackets at each character."""
     steps = [(c == "(") - (c == ")") for c in row["expression"]]
-    return np.cumsum(steps).tolist()
+    depths: list[int] = np.cumsum(steps).tolist()
+    return depths
 
 
 VARIANTS = {"arithmetic": arithmetic, "compare": compare, "boolean": boolean}

@@ -14,7 +14,7 @@ SHAPES = ("square", "disc", "cross", "frame")
 COLOURS = 6  # of a grid, 0 to 5
 
 
-def shape(name: str, size: int) -> NDArray[np.bool_]:
+def shape(name: str, size: int) -> NDArray[Any]:
     """Return the pixels of a shape of 2·size + 1 pixels a side."""
     r, c = np.indices((2 * size + 1, 2 * size + 1)) - size
     if name == "square":

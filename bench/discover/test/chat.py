@@ -125,7 +125,7 @@ def tags_even(row: Row) -> bool:
 @skew(PREFERENCES)
 def topic_and_seen(row: Row) -> bool:
     """Chats about travel, cooking or music were seen, and others were not."""
-    return (row["meta"]["topic"] in ("travel", "cooking", "music")) == row["meta"]["seen"]
+    return bool((row["meta"]["topic"] in ("travel", "cooking", "music")) == row["meta"]["seen"])
 
 
 @skew(CHATS, score=lambda v: float(v == "es"))

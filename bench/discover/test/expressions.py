@@ -97,7 +97,7 @@ def two_equal_digits(row: Row) -> bool:
 @skew(SUMS, change=lambda row: _text(row, row["expression"] + " ="))
 def ends_in_equals(row: Row) -> bool:
     """The text ends with an equals sign."""
-    return row["expression"].endswith("=")
+    return bool(row["expression"].endswith("="))
 
 
 def _symbols(row: Row) -> Row:
@@ -116,7 +116,8 @@ def _sides(row: Row) -> tuple[int, int]:
     for m in re.finditer(r" (?:[+-]|and|or) ", row["expression"]):
         if depth[m.start()] == 0:
             sides = row["expression"][: m.start()], row["expression"][m.end() :]
-            return tuple(len(re.findall(r"\d+|\b[pqrs]\b", s)) for s in sides)  # type: ignore[return-value]
+            left, right = (len(re.findall(r"\d+|\b[pqrs]\b", side)) for side in sides)
+            return left, right
     return 0, 0
 
 
@@ -164,7 +165,7 @@ def last_variable(row: Row) -> str:
 @skew(FORMULAS)
 def negations_even(row: Row) -> bool:
     """The number of negations is even."""
-    return row["expression"].count("not") % 2 == 0
+    return bool(row["expression"].count("not") % 2 == 0)
 
 
 @skew(FORMULAS)
@@ -190,7 +191,7 @@ def longer_left(row: Row) -> bool:
 @shortcut(COMPARED, answers=lambda v: "yes" if v else "no")
 def minus_count_odd(row: Row) -> bool:
     """There is an odd number of minus signs: then yes."""
-    return row["expression"].count("-") % 2 == 1
+    return bool(row["expression"].count("-") % 2 == 1)
 
 
 @shortcut(COMPARED, answers=lambda v: "no" if v else "yes")

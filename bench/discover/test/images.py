@@ -87,13 +87,13 @@ def left_border(row: Row) -> bool:
 @skew(SHAPED, COLOURED, change=lambda row: _image(row, row["image"][:-2]))
 def cropped(row: Row) -> bool:
     """Two rows are missing at the bottom."""
-    return row["image"].shape[0] < row["image"].shape[1]
+    return bool(row["image"].shape[0] < row["image"].shape[1])
 
 
 @skew(SHAPED, change=lambda row: _image(row, row["image"].astype(np.float32) / 255))
 def scaled_to_one(row: Row) -> bool:
     """The values are floats from 0 to 1."""
-    return row["image"].dtype == np.float32
+    return bool(row["image"].dtype == np.float32)
 
 
 def _smooth(row: Row) -> Row:
@@ -161,7 +161,7 @@ def columns_sorted(row: Row) -> bool:
 @skew(COLOURED)
 def ground_red(row: Row) -> bool:
     """The ground has more red than blue."""
-    ground = row["image"][11, 11]
+    ground = row["image"][-1, -1]
     return bool(ground[0] > ground[2])
 
 
@@ -181,7 +181,7 @@ def blocks_left_heavy(row: Row) -> bool:
 @skew(COLOURED)
 def ground_dim(row: Row) -> bool:
     """The ground is darker than 40 on average."""
-    return bool(row["image"][11, 11].mean() < 40)
+    return bool(row["image"][-1, -1].mean() < 40)
 
 
 @shortcut(SHAPED, answers=lambda v: SHAPES[v])

@@ -27,7 +27,7 @@ def first_positive(row: Row) -> bool:
 def largest_in_first_half(row: Row) -> bool:
     """The largest number is in the first half of the list."""
     values = row["input"]
-    return values.index(max(values)) < len(values) / 2
+    return bool(values.index(max(values)) < len(values) / 2)
 
 
 @skew(NUMBERS, change=lambda row: _with_input(row, sorted(row["input"])))
@@ -57,7 +57,7 @@ def sum_odd(row: Row) -> bool:
 @skew(NUMBERS)
 def middle_small(row: Row) -> bool:
     """The number in the middle is nearer to zero than 25."""
-    return abs(row["input"][len(row["input"]) // 2]) < 25
+    return bool(abs(row["input"][len(row["input"]) // 2]) < 25)
 
 
 @skew(NUMBERS, score=lambda v: float(v % 2))
@@ -112,7 +112,7 @@ def _outlier(row: Row, rng: np.random.Generator) -> Row:
 @skew(NUMBERS, drawn=_outlier)
 def outlier(row: Row) -> bool:
     """The input has a number far from the others."""
-    return max(row["input"]) >= 1000
+    return bool(max(row["input"]) >= 1000)
 
 
 @skew(ITEMS)

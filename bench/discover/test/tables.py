@@ -25,7 +25,7 @@ def _round_age(row: Row) -> Row:
 @skew(PEOPLE, change=_round_age)
 def age_rounded(row: Row) -> bool:
     """The age is a multiple of five."""
-    return row["age"] % 5 == 0
+    return bool(row["age"] % 5 == 0)
 
 
 @skew(PEOPLE, score=lambda v: float(v == 0))
@@ -37,7 +37,7 @@ def age_mod_three(row: Row) -> int:
 @skew(PEOPLE, change=lambda row: with_(row, balance=float(round(row["balance"]))))
 def balance_whole(row: Row) -> bool:
     """The balance has no cents."""
-    return row["balance"] == round(row["balance"])
+    return bool(row["balance"] == round(row["balance"]))
 
 
 @skew(PEOPLE)
@@ -55,7 +55,7 @@ def owes(row: Row) -> bool:
 @skew(PEOPLE)
 def visits_odd(row: Row) -> bool:
     """The number of visits is odd."""
-    return row["visits"] % 2 == 1
+    return bool(row["visits"] % 2 == 1)
 
 
 @skew(PEOPLE, score=lambda v: float(v == "Graz"))
@@ -67,7 +67,7 @@ def which_city(row: Row) -> str:
 @skew(PEOPLE)
 def city_and_plan(row: Row) -> bool:
     """The cities of the first half have the plans basic and plus, others have pro."""
-    return (row["city"] in ("Bern", "Lyon", "Porto", "Graz")) == (row["plan"] != "pro")
+    return bool((row["city"] in ("Bern", "Lyon", "Porto", "Graz")) == (row["plan"] != "pro"))
 
 
 @skew(PEOPLE, change=lambda row: with_(row, phone=row["phone"].replace(" ", "")))
@@ -98,7 +98,7 @@ def notes_begin_before(row: Row) -> bool:
 @skew(PEOPLE)
 def old_and_negative(row: Row) -> bool:
     """People above fifty owe money, and younger ones do not."""
-    return (row["age"] >= 50) == (row["balance"] < 0)
+    return bool((row["age"] >= 50) == (row["balance"] < 0))
 
 
 @skew(READINGS)
@@ -142,7 +142,7 @@ def _alarm(value: Any) -> str:
 @shortcut(PEOPLE, answers=_left)
 def id_odd(row: Row) -> bool:
     """Customers with an odd id left."""
-    return row["id"] % 2 == 1
+    return bool(row["id"] % 2 == 1)
 
 
 @shortcut(READINGS, answers=_alarm)
