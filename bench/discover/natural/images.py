@@ -17,13 +17,13 @@ COLOURS = 6  # of a grid, 0 to 5
 def shape(name: str, size: int) -> NDArray[Any]:
     """Return the pixels of a shape of 2·size + 1 pixels a side."""
     r, c = np.indices((2 * size + 1, 2 * size + 1)) - size
-    if name == "square":
-        return np.ones(r.shape, dtype=bool)
-    if name == "disc":
-        return (r * r + c * c) <= size * size + 1
-    if name == "cross":
-        return (r == 0) | (c == 0)
-    return np.maximum(abs(r), abs(c)) == size
+    pixels: dict[str, NDArray[Any]] = {
+        "square": np.ones(r.shape, dtype=bool),
+        "disc": r * r + c * c <= size * size + 1,
+        "cross": (r == 0) | (c == 0),
+        "frame": np.maximum(abs(r), abs(c)) == size,
+    }
+    return pixels[name]
 
 
 def shapes(rng: np.random.Generator, n: int) -> list[Row]:
