@@ -30,7 +30,7 @@ def apply(task: str, values: list[int]) -> list[int]:
 
 
 def numbers(rng: np.random.Generator, n: int) -> list[Row]:
-    """Return lists of 3 to 12 numbers with their outputs; half of the answers are even sums."""
+    """Return lists of 3 to 12 numbers with the output of one of six tasks."""
     rows = []
     for size in rng.integers(3, 13, n).tolist():
         values = rng.integers(-50, 51, size).tolist()
