@@ -14,7 +14,7 @@ from tests.commands import exit_code
 PAGE = (Path(__file__).parents[1] / "docs" / "design.md").read_text(encoding="utf-8")
 SOURCE = Path(unskew.__file__).parent
 NAME = re.compile(r"`(\w+)`(?: \(|, )`([\w/]+\.py)`")
-IN_A_WORKER = {("serve", "core/processes/worker.py"), ("begin", "datasets/engines/worker.py")}
+IN_A_WORKER = {("serve", "core/processes/worker.py"), ("begin", "datasets/workers/parts.py")}
 Called = dict[tuple[str, str], int]
 
 

@@ -38,7 +38,7 @@ def column_variable(name: str, *, known: bool = True) -> SalientVariable:
     A row that does not have it counts as None. Unless the name is known to be right, the first
     batch must have a row that has it.
     """
-    return SalientVariable(name, _Reader(name, known).values, doc=about(name))
+    return SalientVariable(name, _Reader(name, known).values, doc=about(name), reads=name)
 
 
 def about(name: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from unskew.core.processes.worker import Answer, serve
-from unskew.datasets import shared
 from unskew.datasets.chosen import chosen_auditor
+from unskew.datasets.engines import shared
 
 
 def answering(task: Mapping[str, Any]) -> Answer:

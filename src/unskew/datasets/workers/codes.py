@@ -10,10 +10,9 @@ import numpy as np
 from unskew.core.processes.worker import Answer, serve
 from unskew.core.values.value_data import values_data
 from unskew.core.variables.combine import joint
-from unskew.datasets import shared
+from unskew.datasets.chosen import named_variables
+from unskew.datasets.engines import shared
 from unskew.datasets.resampling.pool import Coder, needed_columns
-from unskew.datasets.target import column_names
-from unskew.io.lookup import resolve
 
 
 def answering(task: Mapping[str, Any]) -> Answer:
@@ -21,7 +20,7 @@ def answering(task: Mapping[str, Any]) -> Answer:
     opened = shared.opened_again(task)
     columns = needed_columns(opened, task["by"])
     first = next(opened.read(None, columns))
-    variable = joint(resolve(task["by"], opened.domain, column_names(first)))
+    variable = joint(named_variables(task["by"], opened, first))
     Coder(variable).add(first)  # it says what is wrong with a name
 
     def count(number: int) -> shared.Counted:
