@@ -87,8 +87,10 @@ def generate(
     as_json: Json = False,
 ) -> None:
     """Run a recipe: draw, homogenize, and write a dataset of Parquet parts."""
+    from unskew.core.recipe import check_price
     from unskew.datasets.generate import generate as run
 
+    check_price(budget, closeness)
     fields: dict[str, Any] = {
         "n": n,
         "homogenize": tuple(homogenize) if homogenize else None,
