@@ -40,8 +40,8 @@ def test_a_pilot_that_takes_long_says_so_once() -> None:
     (message,) = [str(warning.message) for warning in warned]
     assert message == (
         "2,000 examples of sampler 'slow' are drawn first, to fit the rule: they come at 2 a "
-        "second, and all take 17 minutes; in Python, give pilot for fewer (pilot=1_000), and cache to "
-        "keep them"
+        "second, and all take 17 minutes; in Python, give pilot for fewer (pilot=1_000), and "
+        "cache to keep them"
     )
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from unskew.core.batch import Batch, concatenate
-from unskew.core.errors import HealthWarning, UnskewError, brief
+from unskew.core.errors import UnskewError, brief, warn_user
 from unskew.core.source import Source, sampler
 from unskew.core.usercode.samplers import CHUNK
 from unskew.datasets.parts.pilots import duration
@@ -17,7 +16,6 @@ from unskew.datasets.target import Target
 DEFAULT_N = 100_000  # examples that are read if the target never ends
 FIRST = 512  # examples of a sampler after which its speed is judged
 LONG = 120.0  # seconds; an audit that would take longer stops, unless a number was asked for
-
 
 
 def examples_of(
@@ -50,11 +48,9 @@ def examples_of(
         yield drawn
         reason = _reason_to_stop(source, done / seconds if seconds else float("inf"), default)
         if n is None and done == FIRST and reason:
-            warnings.warn(
+            warn_user(
                 f"{what} has the first {FIRST} examples of sampler {source.name!r}: {reason}; "
-                f"give n for more (n={default:_})",
-                HealthWarning,
-                stacklevel=3,
+                f"give n for more (n={default:_})"
             )
             return
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,7 +19,7 @@ from unskew.balance.best.goal import Balance, Goal, balance
 from unskew.balance.best.rule import Pilot, Rule, pilot_of
 from unskew.balance.histogram import too_sparse
 from unskew.core.batch import Batch
-from unskew.core.errors import HealthWarning, UnskewError, check_whole
+from unskew.core.errors import UnskewError, check_whole, warn_user
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.source import Source
@@ -54,7 +53,7 @@ def goal_of(recipe: Recipe) -> Goal:
 def warn(messages: Sequence[str]) -> None:
     """Show what stands in the way of the targets."""
     for message in messages:
-        warnings.warn(message, HealthWarning, stacklevel=3)
+        warn_user(message)
 
 
 def balanced_variables(
@@ -173,13 +172,11 @@ def _told(
         seconds = clock() - begin
         if not is_told and seconds * n > SILENT * done:
             is_told = True
-            warnings.warn(
+            warn_user(
                 f"{n:,} examples of sampler {source.name!r} are drawn first, to fit the rule: "
                 f"they come at {done / seconds:.3g} a second, and all take "
                 f"{duration(n * seconds / done)}; in Python, give pilot for fewer (pilot=1_000), "
-                "and cache to keep them",
-                HealthWarning,
-                stacklevel=3,
+                "and cache to keep them"
             )
 
 
