@@ -18,7 +18,7 @@ BENCHES = (
 
 def main() -> None:
     parser = options(__doc__)
-    parser.add_argument("name", nargs="?", choices=BENCHES, help="run only this bench")
+    parser.add_argument("name", nargs="?", choices=(*BENCHES, "users"), help="run only this bench")
     chosen = parser.parse_args()
     if not chosen.name:
         save(chosen.output, {name: apart(name) for name in BENCHES})

@@ -170,7 +170,7 @@ def polars_text(folder: Path) -> int:
 def resample_table(folder: Path) -> int:
     path = folder / "ours.parquet"
     path.unlink(missing_ok=True)
-    unskew.resample(folder / TABLE, column_variable("name"), KEPT, path=path)
+    unskew.resample(folder / TABLE, "name", KEPT, path=path)
     return ROWS
 
 

@@ -3,6 +3,9 @@
 `python -m bench.versions BEFORE AFTER` runs `python -m bench NAME` in both folders several times,
 one after the other. It prints, for each figure, the ratio of the two medians: above 1, AFTER has
 the larger figure. A figure is a number of items per second, a number of nanoseconds or MiB.
+
+The benches are those of each checkout. With `--same`, both run the benches of this one: `users`
+runs on any checkout, because it uses public names only.
 """
 
 import json
@@ -20,13 +23,13 @@ from bench.__main__ import BENCHES
 from bench.results import options, save
 
 
-def figures(checkout: Path, name: str) -> dict[str, float]:
-    """Run one bench of a checkout, and return its figures by name."""
-    environment = {**os.environ, "PYTHONPATH": f"{checkout / 'src'}{os.pathsep}{checkout}"}
+def figures(checkout: Path, benches: Path, name: str) -> dict[str, float]:
+    """Run a bench that lies in ``benches`` with the code of a checkout; return figures by name."""
+    environment = {**os.environ, "PYTHONPATH": f"{checkout / 'src'}{os.pathsep}{benches}"}
     with TemporaryDirectory() as folder:
         path = Path(folder) / "figures.json"
         command = [sys.executable, "-m", "bench", name, "-o", str(path)]
-        subprocess.run(command, cwd=checkout, env=environment, check=True, capture_output=True)  # noqa: S603
+        subprocess.run(command, cwd=benches, env=environment, check=True, capture_output=True)  # noqa: S603
         return dict(_flat(json.loads(path.read_text(encoding="utf-8"))))
 
 
@@ -45,16 +48,18 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("before", type=Path)
     parser.add_argument("after", type=Path)
-    parser.add_argument("--benches", nargs="+", choices=BENCHES, default=BENCHES)
+    parser.add_argument("--benches", nargs="+", choices=(*BENCHES, "users"), default=BENCHES)
+    parser.add_argument("--same", action="store_true", help="run the benches of this checkout")
     parser.add_argument("--repeats", type=int, default=3)
     chosen = parser.parse_args()
     checkouts = (chosen.before.resolve(), chosen.after.resolve())
+    benches = (Path(__file__).parents[1],) * 2 if chosen.same else checkouts
     compared: dict[str, dict[str, Any]] = {}
     for name in chosen.benches:
         runs: list[dict[str, list[float]]] = [defaultdict(list), defaultdict(list)]
         for turn in range(chosen.repeats):
             for side in (0, 1) if turn % 2 == 0 else (1, 0):
-                for figure, value in figures(checkouts[side], name).items():
+                for figure, value in figures(checkouts[side], benches[side], name).items():
                     runs[side][figure].append(value)
         for figure, before in runs[0].items():
             after = runs[1].get(figure)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fuzz.machinery import Result, Target, fuzz, save
+from unskew.datasets.warm import warm_up
 
 FOUND = Path(__file__).parent / "found"
+ENOUGH = 1000  # inputs of a target, however slowly it reads
+PREPARED = 2.0  # seconds until a target reads its first input
 
 
 def main() -> int:
@@ -22,12 +26,15 @@ def main() -> int:
     if chosen.again is not None:
         return _again(chosen.again, TARGETS)
     targets = [TARGETS[name] for name in chosen.only or TARGETS]
-    each = 60 * chosen.minutes * chosen.workers / len(targets)
     shares = shared_inputs(targets, chosen.inputs)
+    needed = {target.name: PREPARED + shares[target.name] / target.speed for target in targets}
+    warm_up()  # compiling takes a minute or so in a new checkout
+    time_left = TimeLeft(needed, time.monotonic() + 60 * chosen.minutes, chosen.workers)
 
     def job(target: Target) -> Result:
-        until = time.monotonic() + each
-        result = fuzz(target, shares[target.name], chosen.seed, until=until)
+        seconds = time_left.share(target.name, time.monotonic())
+        result = fuzz(target, shares[target.name], chosen.seed, seconds=seconds)
+        time_left.done(target.name)
         print(_row(result), flush=True)
         return result
 
@@ -41,7 +48,7 @@ def main() -> int:
 
 def _arguments(targets: Mapping[str, Target]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
-    parser.add_argument("--inputs", type=int, default=2_000_000, help="over all targets together")
+    parser.add_argument("--inputs", type=int, default=1_500_000, help="over all targets together")
     parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same inputs")
     parser.add_argument("--only", action="append", choices=targets, help="a target; repeatable")
     parser.add_argument("--minutes", type=float, default=9.0, help="all targets together")
@@ -51,9 +58,35 @@ def _arguments(targets: Mapping[str, Target]) -> argparse.Namespace:
 
 
 def shared_inputs(targets: list[Target], inputs: int) -> dict[str, int]:
-    """Share inputs among targets so that each takes about as long."""
+    """Share inputs among targets so that each takes about as long; slow ones get enough too."""
     total = sum(target.speed for target in targets)
-    return {target.name: -(-inputs * target.speed // total) for target in targets}
+    fewest = min(ENOUGH, inputs // len(targets))
+    return {target.name: max(fewest, -(-inputs * target.speed // total)) for target in targets}
+
+
+class TimeLeft:
+    """Shares out the time until an end. What a target leaves over goes to those after it."""
+
+    def __init__(self, needed: Mapping[str, float], end: float, workers: int) -> None:
+        """Note the seconds that each target needs, and how many run at the same time."""
+        self._needed, self._end, self._workers = dict(needed), end, workers
+        self._running: dict[str, float] = {}  # when each of them has had its share
+        self._lock = threading.Lock()
+
+    def share(self, name: str, now: float) -> float:
+        """Return the seconds of a target that begins now."""
+        with self._lock:
+            taken = sum(max(0.0, end - now) for end in self._running.values())
+            free = max(0.0, self._workers * (self._end - now) - taken)
+            seconds = free * self._needed[name] / sum(self._needed.values())
+            del self._needed[name]
+            self._running[name] = now + min(seconds, self._end - now)
+            return max(0.0, self._running[name] - now)
+
+    def done(self, name: str) -> None:
+        """Give back what a target has left."""
+        with self._lock:
+            del self._running[name]
 
 
 def _row(result: Result) -> str:

@@ -144,30 +144,32 @@ def fuzz(
     inputs: int,
     seed: int,
     *,
-    until: float = float("inf"),
+    seconds: float = float("inf"),
     hang_seconds: float = HANG_SECONDS,
 ) -> Result:
-    """Feed a target with so many inputs, or until ``time.monotonic()`` is ``until``."""
+    """Feed a target with so many inputs, or for so many seconds after it is prepared."""
     result = Result(target.name)
     ends, first = 0, 0
-    while first < inputs and ends < MOST_ENDS and time.monotonic() < until:
-        reached = _one_process(target, range(first, inputs), seed, until, hang_seconds, result)
+    while first < inputs and ends < MOST_ENDS and result.seconds < seconds:
+        left = seconds - result.seconds
+        reached = _one_process(target, range(first, inputs), seed, left, hang_seconds, result)
         ends += 1
         first = reached
     return result
 
 
 def _one_process(
-    target: Target, numbers: range, seed: int, until: float, hang_seconds: float, result: Result
+    target: Target, numbers: range, seed: int, left: float, hang_seconds: float, result: Result
 ) -> int:
     """Feed inputs to one process until it ends; return the number of the next input."""
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["fuzz.targets"])  # importing all of it takes seconds
     receive, send = context.Pipe(duplex=False)
     shared = context.RawArray("q", [PREPARING, 0, 0])  # number, inputs read, refused
     seconds = context.RawValue("d", 0.0)
     with TemporaryDirectory(prefix="fuzz-") as folder:
         trace = Path(folder, "trace")
-        args = (target, numbers, seed, until, shared, seconds, send, folder)
+        args = (target, numbers, seed, left, shared, seconds, send, folder)
         process = context.Process(target=_work, args=args, daemon=True)
         process.start()
         send.close()
@@ -212,7 +214,7 @@ def _work(
     target: Target,
     numbers: range,
     seed: int,
-    until: float,
+    left: float,
     shared: Any,
     seconds: Any,
     send: Any,
@@ -225,6 +227,7 @@ def _work(
         work.mkdir()
         reader = target.prepare(work)
         _limit_memory()
+        end = time.monotonic() + left
         for number in numbers:
             data = made_input(target, reader, seed, number)
             shared[0] = number
@@ -236,7 +239,7 @@ def _work(
                 send.send(found)
             else:
                 shared[2] += found
-            if time.monotonic() > until:
+            if time.monotonic() > end:
                 break
         faulthandler.disable()
 

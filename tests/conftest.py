@@ -28,6 +28,16 @@ def interrupts():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.fixture(autouse=True)
+def modules(tmp_path_factory):
+    """Forget the modules that a test wrote: another test may write one of the same name."""
+    yield
+    written = f"{tmp_path_factory.getbasetemp()}{os.sep}"
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(written):
+            del sys.modules[name]
+
+
 @pytest.fixture
 def run(capsys):
     """Run a command in this process; return exit code, stdout and stderr."""

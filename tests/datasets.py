@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from unskew.datasets.engines.worker import answering
-from unskew.datasets.work import Arrays, Engine, Work
+from unskew.datasets.engines.work import Arrays, Engine, Work
+from unskew.datasets.workers.parts import answering
 from unskew.io.location import sha256
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 import unskew
 from unskew.audits.conditions import read_condition
 from unskew.audits.records import Tail, VariableAudit
 from unskew.core.errors import UnskewError
 
+ROOT = Path(__file__).parents[1]
 ROWS = [
     *[{"answer": "yes", "n": 1, "messages[-1].role": "user", "a b.c": None}] * 6,
     *[{"answer": "no", "n": 2, "messages[-1].role": "user", "a b.c": 1.0}] * 3,
@@ -204,3 +210,35 @@ def test_the_command_refuses_what_it_cannot_measure(run, data, condition: str) -
     assert (code, out) == (2, "")
     assert err.startswith("error: ")
     assert len(err.splitlines()) == 1
+
+
+def hooks_in_the_docs() -> list[dict[str, Any]]:
+    """Return the hooks of pre-commit in the docs, each with what our own file says of it."""
+    ours = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    known = {hook["id"]: hook for hook in ours}
+    text = (ROOT / "docs" / "your-data.md").read_text(encoding="utf-8")
+    configs = map(yaml.safe_load, re.findall(r"```yaml\n(repos:.*?)```", text, re.DOTALL))
+    return [
+        hook if repository["repo"] == "local" else known[hook["id"]] | hook
+        for config in configs
+        for repository in config["repos"]
+        for hook in repository["hooks"]
+    ]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_hooks_of_pre_commit_fail_if_data_is_skewed(run, data, number: int) -> None:
+    """pre-commit splits the entry as a shell does, and appends the args."""
+    hook = hooks_in_the_docs()[number]
+    assert hook["pass_filenames"] is False
+    assert re.search(hook["files"], "data/train.jsonl")
+    command, *arguments = [*shlex.split(hook["entry"]), *hook.get("args", [])]
+    assert command == "unskew"
+    Path("data").mkdir()
+    rows = [{"answer": i % 5} for i in range(20)]
+    for skewed, code in ((False, 0), (True, 1)):
+        answers = [*rows, *[{"answer": 1}] * (20 if skewed else 0)]
+        text = "".join(json.dumps(row) + "\n" for row in answers)
+        Path("data/train.jsonl").write_text(text, encoding="utf-8")
+        found, _, err = run(*arguments)
+        assert (found, "answer.top is 0.6" in err) == (code, skewed)

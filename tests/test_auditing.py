@@ -525,6 +525,32 @@ def test_what_is_few_or_repeats_or_is_no_number_is_counted_by_value(values: list
     assert found.counts == Counter(values)
 
 
+@pytest.mark.parametrize(
+    ("values", "is_said"),
+    [
+        ([f"k{i}" for i in range(2000)], True),
+        ([i / 7 for i in range(60)], True),  # too few for bins of an audit
+        ([*range(31), *range(100, 115), *range(100, 114)], True),  # 32 of 60 are alone
+        ([*range(30), *range(100, 115), *range(100, 115)], False),  # 30 of 60
+        ([i / 7 for i in range(19)], False),  # so few may well differ
+        ([i / 7 for i in range(2000)], False),  # they are in bins
+    ],
+    ids=["texts", "few numbers", "more than half", "half", "very few", "bins"],
+)
+def test_values_that_hardly_repeat_are_not_called_even(values: list[Any], is_said: bool) -> None:
+    """Their KL is near 0, however skewed they are."""
+    one = audit(values, by={"x": itself})
+    said = "hardly any value repeats: x; so KL and TV tell little here"
+    assert (said in " ".join(str(one).split())) is is_said
+    assert (said in one._repr_html_()) is is_said
+    assert (said in " ".join(str(one.compare(one)).split())) is is_said
+
+
+def test_a_declared_support_says_what_is_even() -> None:
+    declared = audit(list(range(60)), by=over(itself, range(60)))
+    assert "hardly any" not in str(declared)
+
+
 def test_missing_numbers_and_whole_numbers_have_bins_too() -> None:
     values = [None if x % 10 == 0 else 1_000 + 7 * x for x in range(2000)]
     found = audit([{"x": value} for value in values]).variables["x"]

@@ -1,15 +1,19 @@
 """Small things that data and samplers of users have, and what is said of them."""
 
+import gzip
 import json
+from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import unskew
+from tests.packed_files import zst
 from unskew import UnskewError
 
 
@@ -80,3 +84,82 @@ def test_audits_of_dates_and_prices_are_saved(tmp_path: Path) -> None:
     audited = unskew.audit(rows)
     assert {"day", "at", "price"} <= set(audited.variables)
     assert unskew.Audit.load(audited.save(tmp_path / "audit.json")).variables == audited.variables
+
+
+def failing() -> Iterator[dict[str, int]]:
+    yield from ({"a": 1 // (3 - i)} for i in range(9))
+
+
+def not_even_begun() -> Iterator[pa.Table]:
+    raise OSError("the disk is gone")
+    yield pa.table({"a": [1]})
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (failing, "generator object raised ZeroDivisionError: .*line .* after 3 examples; mend it"),
+        (not_even_begun, r"raised OSError: the disk is gone \(.*test_data_as_it_comes.py line \d+"),
+        (lambda: map(int, ["1", "x"]), "map object raised ValueError: .* after 1 examples"),
+    ],
+)
+def test_examples_that_fail_while_they_are_made_are_one_line(make: Any, expected: str) -> None:
+    with pytest.raises(UnskewError, match=expected):
+        unskew.audit(make(), by="a")
+
+
+def test_tables_of_several_shapes_are_refused() -> None:
+    tables = [pa.table({"a": [1], "b": [2]}), pa.table({"b": [1]})]
+    with pytest.raises(UnskewError, match="one of the tables has a column 'a' in number 0 alone"):
+        unskew.audit(tables)
+
+
+@pytest.mark.parametrize("edges", [5, None, [[1, 2], [3, 4]], [], "ab", [1, float("nan")]])
+def test_edges_that_make_no_bins_are_refused(edges: Any) -> None:
+    with pytest.raises(UnskewError, match=r"edges are .*; give"):
+        unskew.bins("a", edges)
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"),
+    [
+        ([None], "a variable is None; pass a function"),
+        ({"x": 5}, "variable 'x' is 5; pass a function"),
+        (5, "by is 5; pass a function"),
+    ],
+)
+def test_what_is_no_variable_is_refused(by: Any, expected: str) -> None:
+    with pytest.raises(UnskewError, match=expected):
+        unskew.audit([{"a": 1}], by=by)
+
+
+def test_a_function_of_two_arguments_is_told_how_it_is_read() -> None:
+    def many(rng: np.random.Generator, n: int) -> list[int]:
+        return rng.integers(3, size=n).tolist()
+
+    with pytest.raises(UnskewError, match=r"give unskew\.sampler\(draw, batch=True\) for draw"):
+        unskew.audit(many)
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.csv", "x.json", "x.tsv"])
+@pytest.mark.parametrize(("pack", "suffix"), [(gzip.compress, ".gz"), (zst, ".zst")])
+def test_a_packed_file_without_its_suffix_is_told(
+    tmp_path: Path, name: str, pack: Any, suffix: str
+) -> None:
+    (tmp_path / name).write_bytes(pack(b'{"a": 1}\n' * 40))
+    with pytest.raises(UnskewError, match=f"is packed by .*; rename it to {name}{suffix}"):
+        unskew.audit(tmp_path / name)
+
+
+def test_a_json_file_of_splits_has_a_column_split(tmp_path: Path) -> None:
+    splits = {"train": [{"a": 1}, {"a": 2}], "test": [{"a": 2}]}
+    (tmp_path / "x.json").write_text(json.dumps(splits), encoding="utf-8")
+    audited = unskew.audit(tmp_path / "x.json")
+    assert audited.variables["split"].counts == {"test": 1, "train": 2}
+    assert audited.variables["a"].counts == {1: 1, 2: 2}
+
+
+def test_columns_named_like_splits_stay_columns(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('{"train": [1, 2], "test": [3, 3]}', encoding="utf-8")
+    audited = unskew.audit(tmp_path / "x.json")
+    assert audited.variables["test"].counts == {3: 2}

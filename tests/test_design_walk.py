@@ -14,7 +14,7 @@ from tests.commands import exit_code
 PAGE = (Path(__file__).parents[1] / "docs" / "design.md").read_text(encoding="utf-8")
 SOURCE = Path(unskew.__file__).parent
 NAME = re.compile(r"`(\w+)`(?: \(|, )`([\w/]+\.py)`")
-IN_A_WORKER = {("serve", "core/processes/worker.py"), ("begin", "datasets/engines/worker.py")}
+IN_A_WORKER = {("serve", "core/processes/worker.py"), ("begin", "datasets/workers/parts.py")}
 Called = dict[tuple[str, str], int]
 
 
@@ -81,6 +81,14 @@ def test_a_file_is_read_as_the_page_says(called) -> None:
     names = walk("A file of somebody else")
     assert len(names) > 8
     assert set(names) <= called("audit", "tasks.jsonl").keys()
+
+
+def test_variables_are_found_as_the_page_says(called) -> None:
+    rows = [f'{{"a": {n % 10 // 9}, "b": {n % 7}}}\n' for n in range(700)]
+    Path("tasks.jsonl").write_text("".join(rows))
+    names = walk("Variables that nobody named")
+    assert len(names) > 10
+    assert set(names) <= called("discover", "tasks.jsonl").keys()
 
 
 @pytest.mark.parametrize("title", ["Making the dataset", "Making the report"])

@@ -6,8 +6,8 @@ from scipy import stats
 
 from unskew.core.errors import UnskewError
 from unskew.core.variables.coded import as_coded
-from unskew.discover.combinations.failing import failing_slices
-from unskew.discover.combinations.joint import _fitted, deviance, joint_skew
+from unskew.discovery.combinations.failing import failing_slices
+from unskew.discovery.combinations.joint import _fitted, deviance, joint_skew
 
 N = 3_000
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unskew.core.variables.coded import Coded, as_coded
-from unskew.discover.score.dependence import cell_counts, dependence
+from unskew.discovery.score.dependence import cell_counts, dependence
 
 DRAWS = {
     "coin": lambda rng, n: rng.integers(0, 2, n),

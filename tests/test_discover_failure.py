@@ -6,7 +6,7 @@ from scipy import stats
 
 from unskew.core.errors import UnskewError
 from unskew.core.variables.coded import Coded, as_coded
-from unskew.discover.score.failure import as_failures, failing_tail, failure
+from unskew.discovery.score.failure import as_failures, failing_tail, failure
 
 
 def coded(values):

@@ -10,11 +10,11 @@ from tests.statistics import has_rate
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.variables.coded import as_coded
-from unskew.discover.learned.clusters import learn_clusters, load_clusters, save_clusters
-from unskew.discover.learned.describe import describe_clusters
-from unskew.discover.learned.means import k_means, nearest
-from unskew.discover.learned.tokens import PLACES, place_weights, text_vectors, tokens_of
-from unskew.discover.score.dependence import dependence
+from unskew.discovery.learned.clusters import learn_clusters, load_clusters, save_clusters
+from unskew.discovery.learned.describe import describe_clusters
+from unskew.discovery.learned.means import k_means, nearest
+from unskew.discovery.learned.tokens import PLACES, place_weights, text_vectors, tokens_of
+from unskew.discovery.score.dependence import dependence
 
 TOPICS = {
     "shop": "buy price shop apples pears cost euros pay coins basket",
@@ -128,7 +128,7 @@ def test_a_variable_of_an_own_module_is_measured_by_name(tmp_path, monkeypatch):
     clusters = learn_clusters("prompt", texts, clusters=2)
     save_clusters(clusters, "topics.json")
     (tmp_path / "my_topics.py").write_text(
-        "from unskew.discover.learned.clusters import load_clusters\n"
+        "from unskew.discovery.learned.clusters import load_clusters\n"
         "topics = load_clusters('topics.json').variable()\n"
     )
     rows = [{"prompt": text} for text in texts]

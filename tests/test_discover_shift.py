@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from unskew.core.errors import UnskewError
-from unskew.core.variables.coded import Coded, as_coded
-from unskew.discover.score.ceiling import _area, ceiling
-from unskew.discover.score.shift import shift, together
+from unskew.core.variables.coded import Coded, as_coded, end_to_end
+from unskew.discovery.score.ceiling import _area, ceiling
+from unskew.discovery.score.shift import shift
 
 
 def coded(values):
@@ -65,7 +65,7 @@ def test_values_that_only_one_dataset_has():
 
 
 def test_equal_values_of_two_datasets_have_one_code():
-    both = together(coded(["b", "a"]), coded(["a", "c"]))
+    both = end_to_end([coded(["b", "a"]), coded(["a", "c"])])
     assert both.tolist() == ["b", "a", "a", "c"]
     assert list(both.distinct) == ["b", "a", "c"]
 

@@ -5,8 +5,8 @@ import pytest
 
 from unskew.core.errors import UnskewError
 from unskew.core.variables.coded import Coded, as_coded
-from unskew.discover.score.policies import halves, random_half, usual_answers
-from unskew.discover.score.shortcut import best_policy, blind, prepared, shortcut
+from unskew.discovery.score.policies import halves, random_half, usual_answers
+from unskew.discovery.score.shortcut import best_policy, blind, prepared, shortcut
 
 
 def coded(values):

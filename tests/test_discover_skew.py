@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from unskew.core.variables.coded import as_coded
-from unskew.discover.proposal import Proposal
-from unskew.discover.score.skew import skew_of
-from unskew.discover.score.words import word_skews
-from unskew.discover.scored import LEAST_SKEW, AboutSkew
+from unskew.discovery.proposal import Proposal
+from unskew.discovery.score.skew import skew_of
+from unskew.discovery.score.words import word_skews
+from unskew.discovery.scored import LEAST_SKEW, AboutSkew
 
 SEEDS = 100
 

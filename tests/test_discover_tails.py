@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unskew.discover.score.tails import (
+from unskew.discovery.score.tails import (
     benjamini_hochberg,
     chi2_tail,
     gamma_tail,

@@ -121,7 +121,7 @@ def test_commands_say_so_too(run):
     ):
         code, out, err = run(*args)
         assert (code, out) == (2, "")
-        assert "sampler 'mine:draw': {'a': [[[[[[...]]]]]]} contains itself" in err
+        assert "sampler 'mine:draw' (mine.py line 4): {'a': [[[[[[...]]]]]]} contains itself" in err
     for command in ("audit", "show"):
         code, out, err = run(command, "deep.jsonl")
         assert (code, out) == (2, "")

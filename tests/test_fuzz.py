@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.__main__ import main
+from fuzz.__main__ import ENOUGH, TimeLeft, main, shared_inputs
 from fuzz.machinery import Fault, Target, fuzz, made_input, outcome, save
 from fuzz.targets import TARGETS
 from tests.planted_readers import endless, numbered
+from tests.waiting import HANG
 from unskew.core.errors import UnskewError
 
 SEED = 35
@@ -53,6 +54,42 @@ def test_an_input_that_takes_too_long_is_reported():
     result = fuzz(Target("endless", endless, 1), 1, SEED, hang_seconds=0.1)
     (fault,) = result.faults.values()
     assert (fault.kind, fault.data) == ("takes too long", b"forever")
+
+
+def test_no_target_is_left_thin():
+    targets = list(TARGETS.values())
+    shares = shared_inputs(targets, 1_500_000)
+    assert min(shares.values()) == ENOUGH
+    assert 1_500_000 <= sum(shares.values()) < 1_600_000
+    assert min(shared_inputs(targets, 10).values()) == 1
+
+
+def test_time_that_a_target_leaves_over_goes_to_the_next_ones():
+    left = TimeLeft({"fast": 10.0, "slow": 30.0, "last": 60.0}, 100.0, 1)
+    assert left.share("fast", 0.0) == 10.0
+    left.done("fast")
+    assert left.share("slow", 1.0) == 99.0 / 3  # it began nine seconds early
+    left.done("slow")
+    assert left.share("last", 90.0) == 10.0
+
+
+def test_targets_that_run_at_the_same_time_leave_time_for_the_others():
+    left = TimeLeft({"one": 50.0, "other": 50.0, "late": 100.0}, 100.0, 2)
+    assert left.share("one", 0.0) == 50.0
+    assert left.share("other", 0.0) == 50.0
+    left.done("one")
+    assert left.share("late", 50.0) == 50.0
+    long = TimeLeft({"long": 90.0, "short": 10.0}, 100.0, 2)
+    assert [long.share("long", 0.0), long.share("short", 0.0)] == [100.0, 100.0]
+    assert TimeLeft({"late": 1.0}, 100.0, 2).share("late", 101.0) == 0.0
+
+
+def test_a_target_has_its_time_after_it_is_prepared():
+    """Preparing may take longer than reading: kernels are compiled, models are made."""
+    target = Target("numbered", numbered, 1)
+    assert fuzz(target, 3, SEED, seconds=0.0).inputs == 0
+    assert fuzz(target, 3, SEED, seconds=1e-9).inputs == 1
+    assert fuzz(target, 3, SEED, seconds=HANG).inputs == 3
 
 
 def test_a_saved_input_is_read_again(tmp_path, monkeypatch):

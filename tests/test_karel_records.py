@@ -206,7 +206,7 @@ def test_an_output_that_the_program_does_not_make_is_refused():
 
 def test_a_run_that_crashes_is_refused():
     crashing = {**EXAMPLE, "program": "DEF run m( pickMarker m)", "outputs": EXAMPLE["inputs"]}
-    with pytest.raises(UnskewError, match="does not end well on its input"):
+    with pytest.raises(UnskewError, match="does not end normally on its input"):
         to_record(crashing, "g")
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import parquet
+from pyarrow import feather, parquet
 
 import unskew
 from unskew.core.errors import UnskewError
@@ -34,6 +34,22 @@ def test_two_fields_of_one_name_are_refused(tmp_path):
     parquet.write_table(twins(), tmp_path / "twins.parquet")
     with pytest.raises(UnskewError, match=r"twins.parquet.* two fields named 'x'; rename"):
         unskew.audit(str(tmp_path / "twins.parquet"))
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow"])
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_name_that_is_no_text_is_refused(ending, inside, tmp_path, run):
+    """Fuzzing found it: Arrow reads the file, and fails where the name is asked for."""
+    column = pa.array([{"the_name": 1}, {"the_name": 2}]) if inside else pa.array([1, 2])
+    table = pa.table({"outer" if inside else "the_name": column})
+    path = tmp_path / f"data{ending}"
+    write = parquet.write_table if ending == ".parquet" else feather.write_feather
+    write(table, path, compression="none" if ending == ".parquet" else "uncompressed")
+    path.write_bytes(path.read_bytes().replace(b"the_name", b"the_\x80ame"))
+    for command in (("audit",), ("show",), ("convert", tmp_path / "made.jsonl")):
+        code, out, err = run(command[0], path, *command[1:])
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith(f"error: {path} ")
 
 
 def test_times_of_a_place_that_is_nowhere_are_refused():

@@ -71,7 +71,8 @@ def ring(rng):
 @pytest.mark.filterwarnings("ignore::unskew.core.errors.HealthWarning")
 @pytest.mark.parametrize("draw", [same_dict, same_list, inner_dict, inner_array, ring])
 def test_an_example_that_is_changed_later_is_refused(draw, tmp_path):
-    expected = f"sampler '{draw.__name__}': ", "make a new object for each example"
+    place = f"test_odd_functions.py line {draw.__code__.co_firstlineno}): "
+    expected = f"sampler '{draw.__name__}' (", place, "make a new object for each example"
     refused(lambda: unskew.audit(draw, by=nothing, n=100), *expected)
     refused(lambda: list(islice(unskew.homogenize(draw, by=nothing), 100)), *expected)
     rng = np.random.default_rng(0)
@@ -111,7 +112,7 @@ def test_a_set_is_refused_wherever_it_is(example, tmp_path):
     rows = [{"a": 1}, example]
     refused(lambda: unskew.audit(rows, by=nothing), "row 2: ", said)
     refused(lambda: unskew.resample(rows, by=nothing, path=tmp_path / "a.jsonl"), "row 2: ", said)
-    refused(lambda: unskew.audit(lambda rng: example, by=nothing), "sampler '<lambda>': ", said)
+    refused(lambda: unskew.audit(lambda rng: example, by=nothing), "sampler '<lambda>' (", said)
     refused(lambda: unskew.audit([1], by=lambda e: frozenset([1])), "variable '<lambda>'", said)
 
 

@@ -13,7 +13,7 @@ from unskew.core.rng import generator
 from unskew.core.variables.coded import Coded, as_coded
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.combine import as_variable
-from unskew.discover.proposals import propose
+from unskew.discovery.proposals import propose
 from unskew.domains import load_domain
 from unskew.domains.karel.examples import world_rows
 from unskew.domains.karel.world import to_picture

@@ -9,13 +9,12 @@ import socket
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.datasets import finished_contents
-from tests.waiting import HANG, until
+from tests.waiting import HANG, beside, until
 from unskew import Recipe, UnskewError, audit, generate, resample
 from unskew.audits.saved import audit_text
 from unskew.datasets.engines import ray as ray_engine
@@ -59,8 +58,7 @@ def held(tmp_path, monkeypatch):
     (tmp_path / "held").touch()
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    yield tmp_path / "made" / "data"
-    sys.modules.pop("held", None)
+    return tmp_path / "made" / "data"
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -70,15 +68,12 @@ def test_a_node_that_dies_changes_nothing(cluster, held):
     _knock(made.address)
 
     def kill() -> None:
-        until(lambda: len(list(held.glob("*.parquet"))) >= 3)
         with contextlib.suppress(Exception):
             made.remove_node(nodes[0], allow_graceful=False)
         Path("held").unlink()
 
-    with ThreadPoolExecutor() as beside:
-        killed = beside.submit(kill)
+    with beside(lambda: len(list(held.glob("*.parquet"))) >= 3, kill):
         found = generate(HELD_RECIPE, "made", engine=ray_cluster())
-        killed.result(HANG)
     assert finished_contents(found.folder) == finished_contents(
         generate(HELD_RECIPE, "plain").folder
     )
@@ -89,16 +84,12 @@ def test_a_node_of_ones_own_that_dies_is_one_line_and_the_same_command_goes_on(c
     """It is what this process talks to: there is nobody else to ask for parts."""
     made, _ = cluster
 
-    def kill() -> None:
-        until(lambda: len(list(held.glob("*.parquet"))) >= 3)
-        made.head_node.kill_raylet()
-
-    with ThreadPoolExecutor() as beside:
-        killed = beside.submit(kill)
+    with (
+        beside(lambda: len(list(held.glob("*.parquet"))) >= 3, made.head_node.kill_raylet),
         # The other nodes do not end their parts before this is noticed.
-        with pytest.raises(UnskewError, match=r"Ray failed .*raylet died.*run the same command"):
-            generate(HELD_RECIPE, "made", engine=ray_cluster())
-        killed.result(HANG)
+        pytest.raises(UnskewError, match=r"Ray failed .*raylet died.*run the same command"),
+    ):
+        generate(HELD_RECIPE, "made", engine=ray_cluster())
     Path("held").unlink()
     assert len(list(held.glob("*.parquet"))) >= 3
     assert not ray.is_initialized()
@@ -148,8 +139,7 @@ def files(tmp_path, monkeypatch):
         (tmp_path / "data" / f"{number}.jsonl").write_text("".join(rows))
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    yield tmp_path / "data"
-    sys.modules.pop("counting", None)
+    return tmp_path / "data"
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -159,15 +149,12 @@ def test_a_node_that_dies_changes_no_count(cluster, files):
     by = ["counting:of", "b"]
 
     def kill() -> None:
-        until(lambda: len(list(Path().glob("counting-*"))) >= 3)
         with contextlib.suppress(Exception):
             made.remove_node(nodes[0], allow_graceful=False)
         Path("held").unlink()
 
-    with ThreadPoolExecutor() as beside:
-        killed = beside.submit(kill)
+    with beside(lambda: len(list(Path().glob("counting-*"))) >= 3, kill):
         shared = audit(files, by, engine=ray_cluster())
-        killed.result(HANG)
     assert audit_text(shared) == audit_text(audit(files, by))
     chosen = resample(files, by, seed=1, path="shared.parquet", engine=ray_cluster())
     alone = resample(files, by, seed=1, path="alone.parquet")

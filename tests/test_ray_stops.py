@@ -2,13 +2,11 @@
 
 import os
 import signal
-import sys
-import threading
 from pathlib import Path
 
 import pytest
 
-from tests.waiting import HANG, is_alive, until
+from tests.waiting import beside, is_alive, until
 from unskew import Recipe, UnskewError, generate
 from unskew.datasets.engines.ray import ray_cluster
 
@@ -47,7 +45,6 @@ def local(tmp_path, monkeypatch):
     ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     yield tmp_path
     ray.shutdown()
-    sys.modules.pop("waiting_source", None)
 
 
 def busy() -> list[int]:
@@ -68,14 +65,10 @@ def test_no_task_works_on_after_one_has_failed(local):
 
 @pytest.mark.filterwarnings("ignore")
 def test_no_task_works_on_after_ctrl_c(local):
-    def stop() -> None:
-        until(lambda: len(busy()) >= 2)
-        os.kill(os.getpid(), signal.SIGINT)
-
-    beside = threading.Thread(target=stop)
-    beside.start()
-    with pytest.raises(KeyboardInterrupt):
+    with (
+        beside(lambda: len(busy()) >= 2, lambda: os.kill(os.getpid(), signal.SIGINT)),
+        pytest.raises(KeyboardInterrupt),
+    ):
         generate(RECIPE, "made", engine=ray_cluster())
-    beside.join(HANG)
     assert len(busy()) >= 2
     until(lambda: not any(map(is_alive, busy())))

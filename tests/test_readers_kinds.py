@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
+import pyarrow.fs
 import pyarrow.parquet as pq
 import pytest
 
@@ -21,6 +22,8 @@ import unskew
 from tests.packed_files import zst
 from unskew.datasets.target import open_target
 from unskew.domains import FILE_COLUMNS, domain_names, domains_with_columns, load_domain
+from unskew.io.location import ObjectPath
+from unskew.io.tables import MOST_BYTES
 
 ROWS = [
     {"n": 3, "word": "apple", "tag": "x"},
@@ -473,16 +476,12 @@ def test_rows_of_a_file_that_arrow_read_in_part(tmp_path: Path) -> None:
 
 def test_objects_in_a_store(tmp_path: Path) -> None:
     """A file system of Arrow takes the place of a store: patterns, kinds, splits are the same."""
-    from pyarrow import fs
-
-    from unskew.io.location import ObjectPath
-
     for name, part in (("train", table().slice(0, 2)), ("test", table().slice(2))):
         pq.write_table(part, tmp_path / f"{name}.parquet")
         (tmp_path / f"{name}.csv.gz").write_bytes(gzip.compress(csv()))
         (tmp_path / f"{name}.arrow").write_bytes(arrow(pa.ipc.new_stream))
     (tmp_path / "x.jsonl.zst").write_bytes(zst(lines()))
-    store = fs.SubTreeFileSystem(str(tmp_path.parent), fs.LocalFileSystem())
+    store = pa.fs.SubTreeFileSystem(str(tmp_path.parent), pa.fs.LocalFileSystem())
     folder = ObjectPath("s3", tmp_path.name, "", store)
     check(folder / "x.jsonl.zst")
     check(folder / "test.csv.gz")
@@ -493,6 +492,25 @@ def test_objects_in_a_store(tmp_path: Path) -> None:
         unskew.UnskewError, match=r"s3://.*/\*\.csv matches no file; .* has test\.csv"
     ):
         open_target(folder / "*.csv")
+
+
+@pytest.mark.parametrize("where", ["a disk", "a store"])
+def test_a_large_parquet_file_is_never_in_memory(tmp_path: Path, where: str) -> None:
+    """Arrow keeps what it reads ahead until a file is closed: that would be all of the file."""
+    rows, groups = 1 << 19, 24
+    numbers = np.random.default_rng(0).integers(1 << 62, size=rows)
+    with pq.ParquetWriter(tmp_path / "x.parquet", pa.schema({"n": pa.int64()})) as writer:
+        for _ in range(groups):
+            writer.write_table(pa.table({"n": numbers}), rows)
+    files = pa.fs.SubTreeFileSystem(str(tmp_path.parent), pa.fs.LocalFileSystem())
+    place = ObjectPath("s3", f"{tmp_path.name}/x.parquet", "", files)
+    size = (tmp_path / "x.parquet").stat().st_size
+    before, most, read = pa.total_allocated_bytes(), 0, 0
+    for batch in open_target(tmp_path / "x.parquet" if where == "a disk" else place).read(None):
+        read += len(batch)
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert read == rows * groups
+    assert most < (MOST_BYTES + (16 << 20) if where == "a store" else 16 << 20) < size
 
 
 def test_reading_a_small_file_imports_nothing_heavy(tmp_path: Path) -> None:

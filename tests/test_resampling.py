@@ -34,6 +34,8 @@ from unskew.core.errors import UnskewError
 from unskew.core.rng import generator
 from unskew.core.variables.combine import as_variable
 from unskew.datasets.convert import convert
+from unskew.datasets.resampling.pool import needed_columns, open_finite
+from unskew.io.dataset import read_parquet
 
 ALARM = 1e-6
 COUNTS = np.array([500, 250, 120, 60, 30, 40])
@@ -371,3 +373,38 @@ def test_a_dataset_is_not_written_into(tmp_path):
     for target in (made, made.folder):
         with pytest.raises(UnskewError, match="which is read; write it elsewhere"):
             convert(target, made.folder / "data" / "all.parquet")
+
+
+@pytest.mark.parametrize(
+    ("by", "columns"),
+    [
+        ("kind", ["kind"]),
+        (unskew.clip("size", 0, 3), ["size"]),
+        ({"k": "kind", "s": unskew.bins("meta.deep", [1, 2])}, ["kind", "meta"]),
+        (["kind", unskew.over("size", range(9))], ["kind", "size"]),
+        (lambda row: row["kind"], None),
+        (unskew.clip(lambda row: row["size"], 0, 3), None),
+    ],
+)
+def test_only_the_columns_of_the_variables_are_read_to_choose(by, columns):
+    opened = open_finite([{"kind": "a", "size": 1, "meta": {"deep": 1}, "text": "x"}])
+    assert needed_columns(opened, by) is None  # dicts are whole in any case
+    table = pa.table({"kind": ["a"], "size": [1], "meta": [{"size": 1}], "text": ["x"]})
+    assert needed_columns(open_finite(table), by) == columns
+
+
+def test_texts_that_parquet_holds_as_codes_are_the_same_texts():
+    """Each row group has a dictionary of its own, and one has texts that do not repeat."""
+    groups = [["a", "b", None] * 3000, ["c", "b", "b"] * 3000, [f"t{i}" for i in range(9000)]]
+    with pq.ParquetWriter("x.parquet", pa.schema({"kind": pa.string(), "n": pa.int64()})) as writer:
+        for texts in groups:
+            writer.write_table(pa.table({"kind": texts, "n": range(9000)}))
+    first = next(read_parquet(Path("x.parquet"), columns=["kind"]))
+    assert pa.types.is_dictionary(first.columns["kind"].type)
+    whole = pq.read_table("x.parquet")
+    ours = unskew.resample("x.parquet", "kind", n=100, path="y.parquet")
+    same = unskew.resample(whole, "kind", n=100)
+    assert ours.before.counts == same.before.counts
+    assert ours.indices.tolist() == same.indices.tolist()
+    assert pq.read_table("y.parquet").equals(same.data)
+    assert unskew.weights("x.parquet", "kind").weights.sum() == pytest.approx(27_000)

@@ -17,8 +17,8 @@ from tests.commands import UNSKEW
 from tests.datasets import AT_THE_NEXT_DRAW, contents, edit_json, one_by_one
 from tests.waiting import HANG, until
 from unskew import Recipe, UnskewError, generate
-from unskew.datasets.engines.worker import answering
 from unskew.datasets.parts.part import NOTES, finished_part, part_name
+from unskew.datasets.workers.parts import answering
 from unskew.io.files import STALE, create_text, remove_left, write_by, write_text
 
 SMALL = Recipe("calculator/dcfg", 250, {"p": 0.3}, shard_size=100)

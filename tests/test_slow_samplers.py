@@ -10,7 +10,7 @@ from unskew import UnskewError
 from unskew.core.repeatable import FEW
 from unskew.core.rng import generator
 from unskew.core.source import plain_source
-from unskew.core.usercode.samplers import CHUNK, SHARE
+from unskew.core.usercode.samplers import AHEAD, MOST_AHEAD, SHARE
 
 
 class Counted:
@@ -62,9 +62,9 @@ def test_a_fast_sampler_draws_a_small_share_ahead():
 
 def test_time_decides_how_many_are_drawn_at_once():
     rng = generator(0)
-    fast, slow, middle = Counted(), Counted(0.001), Counted(0.0001)
+    fast, slow, middle = Counted(), Counted(AHEAD), Counted(AHEAD / 10)
     sizes = [len(s.source().sampler.some(rng, None, 10**6)[0]) for s in (fast, middle, slow)]
-    assert sizes[0] == CHUNK
+    assert sizes[0] == MOST_AHEAD
     assert 9 <= sizes[1] <= 11
     assert sizes[2] == 1
     # What is surely needed is handed on each second.

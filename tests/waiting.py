@@ -2,8 +2,11 @@
 
 import os
 import subprocess
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,6 +30,30 @@ def until(happened: Callable[[], T], process: "subprocess.Popen | None" = None) 
         assert not ended, f"the process ended with code {process.returncode}"
         assert time.monotonic() < end, "this test hangs"
         time.sleep(0.01)
+
+
+@contextmanager
+def beside(happened: Callable[[], object], act: Callable[[], object]) -> Iterator[None]:
+    """Call ``act`` as soon as ``happened`` returns something true, while a body runs.
+
+    If the body ends before, or fails, nothing waits any longer, and the test fails.
+    """
+    over = threading.Event()
+
+    def watch() -> bool:
+        until(lambda: happened() or over.is_set())
+        if not happened():
+            return False
+        act()
+        return True
+
+    with ThreadPoolExecutor(1) as other:
+        acted = other.submit(watch)
+        try:
+            yield
+        finally:
+            over.set()
+        assert acted.result(), "the body ended before it happened"
 
 
 def is_alive(process: int | str) -> bool:

@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from unskew.datasets.resampling.weights import weights as weights
     from unskew.datasets.stream import stream as stream
     from unskew.datasets.verify import verify as verify
+    from unskew.discovery.finding import Discovery as Discovery
+    from unskew.discovery.finding import Finding as Finding
     from unskew.io.dataset import Dataset as Dataset
 
 __version__ = "0.1.0"
@@ -70,7 +72,9 @@ _HOME = {
     "BatchSampler": "datasets.resampling.batch_sampler",
     "Comparison": "audits.audit",
     "Dataset": "io.dataset",
+    "Discovery": "discovery.finding",
     "Domain": "core.domain",
+    "Finding": "discovery.finding",
     "Health": "balance.kept",
     "HealthWarning": "core.errors",
     "Homogenized": "datasets.homogenize",

@@ -6,6 +6,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import unskew
-from unskew import Recipe, UnskewError, generate
+from unskew import BatchSampler, Recipe, Sampler, UnskewError, generate, plan, resample, weights
 from unskew.io.dataset import Dataset, recipe_of
 from unskew.io.lookup import recipe_source, recipe_variables
 
@@ -121,12 +122,33 @@ def test_a_variable_that_was_typed_lets_nothing_else_in(run, stranger):
     assert not MARK.exists()
 
 
-def test_a_variable_that_is_not_known_without_trust_says_so(run, stranger):
-    code, _, err = run("audit", "made", "--by", "size")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "unknown variable 'size'" in err
-    assert "the domain of evil:draw is not imported" in err
-    assert "add --trust" in err
+NOT_TRUSTED = (
+    "unknown variable 'size'; choose from x, y; the domain of evil:draw is not imported, and with "
+    "it its variables: if you trust whoever made the data, add --trust (in Python: trust=True)"
+)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("audit", "made", "--by", "size"),
+        ("audit", "made", "--fail-if", "size.top > 0.5"),
+        ("audit", "made", "--after", "made", "--by", "size"),
+        ("resample", "made", "--homogenize", "size", "-o", "even.jsonl"),
+        ("resample", "made", "--homogenize", "size", "-o", "even.jsonl", "--workers", "2"),
+    ],
+    ids=" ".join,
+)
+def test_a_variable_that_is_not_known_without_trust_says_so(run, stranger, args):
+    code, out, err = run(*args)
+    assert (code, out, err) == (2, "", f"error: {NOT_TRUSTED}\n")
+
+
+@pytest.mark.parametrize("use", [weights, Sampler, plan, resample, partial(BatchSampler, batch=5)])
+def test_every_function_that_measures_says_so(use, stranger):
+    with pytest.raises(UnskewError) as error:
+        use("made", by="size")
+    assert str(error.value) == NOT_TRUSTED
 
 
 def test_verify_says_in_one_line_what_it_did_not_check(run, stranger):

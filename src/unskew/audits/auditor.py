@@ -64,12 +64,15 @@ class Auditor:
 
     def add(self, batch: Batch) -> None:
         """Measure one more batch."""
-        if not self._begun:
-            self._begin(batch)
-        else:
-            for column in self._columns:
-                column.add(self._measure(column.variable, batch))
-        self._rows.add(row_hashes(batch, large=self.n >= MANY_ROWS))
+        try:
+            if not self._begun:
+                self._begin(batch)
+            else:
+                for column in self._columns:
+                    column.add(column.variable.measure(batch))
+            self._rows.add(row_hashes(batch, large=self.n >= MANY_ROWS))
+        except RowError as error:  # it counts rows from the start of the batch
+            raise RowError(self.n + error.row, error.problem) from error
         self.show(batch)
 
     def apart(self) -> Auditor:
@@ -105,7 +108,7 @@ class Auditor:
         """Measure the first batch, and choose bins by its values."""
         self._begun = True
         for variable in self._variables:
-            values = self._measure(variable, batch)
+            values = variable.measure(batch)
             edges = self._edges(variable, values)
             column = ValueCounts(variable, edges, self._most_named)
             column.add(values)
@@ -117,12 +120,6 @@ class Auditor:
             return ()
         given = self._bins.get(variable.name)
         return choose_edges(values) if given is None else given
-
-    def _measure(self, variable: SalientVariable, batch: Batch) -> Values:
-        try:
-            return variable.measure(batch)
-        except RowError as error:  # it counts rows from the start of the batch
-            raise RowError(self.n + error.row, error.problem) from error
 
     def result(
         self,

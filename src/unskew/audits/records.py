@@ -84,6 +84,12 @@ class VariableAudit:
         return max(len(self.counts), self.seen)
 
     @cached_property
+    def hardly_repeats(self) -> bool:
+        """Whether more than half of the examples have a value that no other example has."""
+        alone = sum(count == 1 for count in self.counts.values())
+        return 2 * (alone + (self.tail.times.get(1, 0) if self.tail else 0)) > self.n
+
+    @cached_property
     def _p(self) -> NDArray[np.float64]:
         """The shares of the named values."""
         return np.array(list(self.counts.values()), dtype=float) / self.n

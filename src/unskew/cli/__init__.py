@@ -100,7 +100,7 @@ def main() -> None:
         _end(error, stopped=interrupt.count > 0)
     finally:
         signal.signal(signal.SIGINT, before)
-    if result == STOPPED:  # of a KeyboardInterrupt that code raised by itself, Typer makes this
+    if result == STOPPED:  # Typer's code for a KeyboardInterrupt that other code raised
         _stopped()
     sys.exit(result if isinstance(result, int) else 0)
 

@@ -14,7 +14,7 @@ from unskew.cli.progress import progress, with_rate
 
 if TYPE_CHECKING:
     from unskew.audits.audit import Audit
-    from unskew.datasets.work import Engine
+    from unskew.datasets.engines.work import Engine
 
 
 def audit(

@@ -8,7 +8,7 @@ from unskew.cli.options import option
 from unskew.core.errors import UnskewError, check_count
 
 if TYPE_CHECKING:
-    from unskew.datasets.work import Engine
+    from unskew.datasets.engines.work import Engine
 
 EngineName = Annotated[
     str, option("local, or ray to share the files out on a Ray cluster.", "--engine")

@@ -43,7 +43,9 @@ Homogenize = Annotated[
 Budget = Annotated[
     float | None,
     typer.Option(
-        "--budget", metavar="DRAWS", help="Get as close as so many draws per kept example can."
+        "--budget",
+        metavar="DRAWS",
+        help="Draws to spend on each kept example, to get as close to the targets as they allow.",
     ),
 ]
 Closeness = Annotated[
@@ -51,7 +53,7 @@ Closeness = Annotated[
     typer.Option(
         "--closeness",
         metavar="TV",
-        help="Get each variable within this total variation of its target, as cheaply as can be.",
+        help="Get each variable within this total variation of its target, with few draws.",
     ),
 ]
 Targets = Annotated[

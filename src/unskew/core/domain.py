@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_type_hints
 
 from unskew.core.errors import UnskewError, brief, check_range, unknown
 from unskew.core.source import Source
-from unskew.core.usercode import own_code, place_of
+from unskew.core.usercode import in_brackets, own_code, place_of
 from unskew.core.values.json_text import json_text
 from unskew.core.variables.combine import as_variable
 
@@ -150,8 +150,8 @@ class Domain:
             made = self.sources[name](**chosen)
         if not isinstance(made, Source):
             raise UnskewError(
-                f"source '{self.name}/{name}'{_at(self.sources[name])} returned {brief(made)}; "
-                "return a Source: plain_source(draw) makes one"
+                f"source '{self.name}/{name}'{in_brackets(self.sources[name])} returned "
+                f"{brief(made)}; return a Source: plain_source(draw) makes one"
             )
         return replace(made, name=f"{self.name}/{name}", parameters=chosen, domain=self)
 
@@ -290,12 +290,7 @@ def _parameter(
 
 
 def _name(make: Callable[..., Source]) -> str:
-    return f"{getattr(make, '__name__', brief(make))}{_at(make)}"
-
-
-def _at(make: Callable[..., Source]) -> str:
-    place = place_of(make)
-    return f" ({place})" if place else ""
+    return f"{getattr(make, '__name__', brief(make))}{in_brackets(make)}"
 
 
 def _settle(

@@ -10,7 +10,7 @@ import numpy as np
 from unskew.core.errors import HealthWarning, UnskewError
 from unskew.core.rng import generator
 from unskew.core.source import Source
-from unskew.core.usercode import place_of, stdout_to_stderr
+from unskew.core.usercode import in_brackets, stdout_to_stderr
 from unskew.core.values.printed import printed
 
 FEW = 3  # examples drawn twice before an audit; each may be a slow call
@@ -67,5 +67,4 @@ def _next(source: Source, rng: np.random.Generator) -> list[str]:
 
 
 def _what(source: Source) -> str:
-    place = place_of(source.draw)
-    return f"sampler {source.name!r}" + (f" ({place})" if place else "")
+    return f"sampler {source.name!r}{in_brackets(source.draw)}"

@@ -189,6 +189,7 @@ def _check_sampler(draw: object, label: str, *, many: bool = False) -> None:
             if many
             else "one argument, the generator it draws from"
         )
+        other = "" if many else ", or give unskew.sampler(draw, batch=True) for draw(rng, n)"
         raise UnskewError(
-            f"sampler {label}{signature} must take {takes}: write it as {form}"
+            f"sampler {label}{signature} must take {takes}: write it as {form}{other}"
         ) from None

@@ -14,13 +14,13 @@ from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Trust
 from unskew.core.variables.variable import By
 from unskew.datasets.chosen import chosen_auditor, no_column
+from unskew.datasets.engines.shared import shared
+from unskew.datasets.engines.work import Engine
 from unskew.datasets.pace import as_sampler, examples_of
-from unskew.datasets.shared import shared
 from unskew.datasets.target import Target, open_target
-from unskew.datasets.work import Engine
 
 Variables: TypeAlias = By | str | Sequence[str] | None
-AUDITING = "unskew.datasets.engines.auditing"  # the module of processes that audit files
+AUDITING = "unskew.datasets.workers.audits"  # the module of processes that audit files
 
 
 def audit(
@@ -69,10 +69,11 @@ def audit(
         check_count("n", n, "audit at least one example")
     also = [also] if isinstance(also, str) else list(dict.fromkeys(also))
     bins = {name: variable.edges for name, variable in like.variables.items()} if like else {}
-    if engine is None:
-        auditor, left_out = _audited(opened, by, also, bins, n, advance, clock)
-    else:
-        auditor, left_out = _audited_by(engine, opened, by, also, bins, n, advance)
+    with opened.rows_by_name():
+        if engine is None:
+            auditor, left_out = _audited(opened, by, also, bins, n, advance, clock)
+        else:
+            auditor, left_out = _audited_by(engine, opened, by, also, bins, n, advance)
     dataset = opened.dataset
     # What a dataset's source dropped, it dropped for all of its examples.
     dropped = opened.dropped if dataset is None or auditor.n == len(dataset) else {}

@@ -16,12 +16,12 @@ from unskew.core.variables.values import as_values
 from unskew.core.variables.variable import SalientVariable, Variable
 from unskew.datasets.drawn import Sample
 from unskew.datasets.target import Target, column_names
-from unskew.discover.finding import FindingKind
-from unskew.discover.inquiry import Inquiry
-from unskew.discover.score.failure import as_failures
-from unskew.discover.score.policies import halves
-from unskew.discover.score.shortcut import Blind, blind, prepared
-from unskew.discover.scored import AboutAnswers, AboutFailures, AboutSkew
+from unskew.discovery.finding import FindingKind
+from unskew.discovery.inquiry import Inquiry
+from unskew.discovery.score.failure import as_failures
+from unskew.discovery.score.policies import halves
+from unskew.discovery.score.shortcut import Blind, blind, prepared
+from unskew.discovery.scored import AboutAnswers, AboutFailures, AboutSkew
 from unskew.io.lookup import resolve
 
 # A variable, by name or as a function, or a value for each row of the data.

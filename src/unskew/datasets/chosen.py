@@ -1,8 +1,9 @@
-"""What an audit measures: what a user names, a domain's variables, or what the columns suggest."""
+"""What is measured of data: what a user names, what its domain has, or what its columns suggest."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from unskew.audits.auditor import Auditor
@@ -26,14 +27,20 @@ def chosen_auditor(
 ) -> tuple[Auditor, dict[str, str]]:
     """Return what measures the chosen variables; and why other variables are left out."""
     columns, domain = column_names(first), target.domain
-    try:
+    with _trust_told(target):
         variables, left_out = _chosen(by, domain, columns, first)
         known = {variable.name for variable in variables}
         more = find_variables([name for name in also if name not in known], domain, columns)
-    except UnskewError as error:
-        raise _with_trust(error, target) from error
     left_out = {name: why for name, why in left_out.items() if name not in also}
     return Auditor([*variables, *more], bins), left_out
+
+
+def named_variables(
+    by: By | str | Sequence[str], target: Target, first: Batch
+) -> tuple[SalientVariable, ...]:
+    """Return the variables that a user names; ``first`` holds examples of the target."""
+    with _trust_told(target):
+        return resolve(by, target.domain, column_names(first))
 
 
 def _chosen(
@@ -52,15 +59,19 @@ def _chosen(
     return suggested(first)
 
 
-def _with_trust(error: UnskewError, target: Target) -> UnskewError:
-    """Say that a variable may be one of the domain of a dataset, if that is not trusted."""
-    recipe = target.dataset.recipe if target.dataset is not None else None
-    if recipe is None or not untrusted_code(recipe, recipe.source):
-        return error
-    return UnskewError(
-        f"{error}; the domain of {recipe.source} is not imported, and with it its variables: "
-        f"{IF_TRUSTED}"
-    )
+@contextmanager
+def _trust_told(target: Target) -> Iterator[None]:
+    """Say in an error that a variable may be one of a domain that is not trusted."""
+    try:
+        yield
+    except UnskewError as error:
+        recipe = target.dataset.recipe if target.dataset is not None else None
+        if recipe is None or not untrusted_code(recipe, recipe.source):
+            raise
+        raise UnskewError(
+            f"{error}; the domain of {recipe.source} is not imported, and with it its variables: "
+            f"{IF_TRUSTED}"
+        ) from error
 
 
 def no_column(label: str, left_out: Mapping[str, str]) -> UnskewError:

@@ -43,9 +43,9 @@ def convert(
 ) -> int:
     """Write the examples of ``target`` as one .parquet or .jsonl file; return how many.
 
-    ``target`` is what ``audit`` takes. An endless one needs ``n``, the number of examples. ``form``
-    names a form that is not ours (``records``: the JSONL of the original Karel dataset). Code that
-    a dataset names is imported only with ``trust``.
+    ``target`` is what ``audit`` takes. If it is endless, it needs ``n``, the number of examples.
+    ``form`` names a form of other programs (``records``: the JSONL of the original Karel dataset).
+    Code that a dataset names is imported only with ``trust``.
     """
     path = Path(path)
     check_suffix(path)

@@ -25,8 +25,8 @@ from unskew.datasets.drawn import Sample, drawn_rows
 from unskew.datasets.pace import as_sampler, examples_of
 from unskew.datasets.repairs import repair_of, repair_of_both
 from unskew.datasets.target import Target, open_target
-from unskew.discover.finding import Discovery, Finding
-from unskew.discover.inquiry import (
+from unskew.discovery.finding import Discovery, Finding
+from unskew.discovery.inquiry import (
     Inquiry,
     Rows,
     as_finding,
@@ -34,10 +34,10 @@ from unskew.discover.inquiry import (
     measured_in,
     repairing,
 )
-from unskew.discover.proposal import Proposal, Proposed
-from unskew.discover.proposals import propose
-from unskew.discover.score.ceiling import Ceiling, ceiling
-from unskew.discover.scored import AboutShift, sides
+from unskew.discovery.proposal import Proposal, Proposed
+from unskew.discovery.proposals import propose
+from unskew.discovery.score.ceiling import Ceiling, ceiling
+from unskew.discovery.scored import AboutShift, sides
 
 ROWS = 100_000  # that are measured, at most
 SAMPLE = 10_000  # rows in which all features are measured
@@ -87,10 +87,6 @@ def discover(
     Hundreds of features are proposed by the types of the data and scored in a sample of 10,000
     rows. The best ones are scored again in all rows. In at most one of twenty datasets without
     skew, anything at all is found (Holm's rule).
-
-    >>> rows = [{"name": name, "pet": "cat"} for name in ["Ada", "Ada", "Ada", "Bob"] * 100]
-    >>> [finding.name for finding in unskew.discover(rows)]
-    ['name']
 
     Args:
         target: anything that ``audit`` takes.

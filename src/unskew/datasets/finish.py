@@ -145,7 +145,7 @@ def _first_only(
 def _kept_without(
     recipe: Recipe, kept: dict[str, Counter[Hashable]], repeats: Batch
 ) -> dict[str, Counter[Hashable]]:
-    """Take repeats off the histogram of the kept values.
+    """Subtract repeats from the histogram of the kept values.
 
     The histogram stays as it is if the user's variable cannot measure stored examples.
     """

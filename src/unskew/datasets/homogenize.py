@@ -30,9 +30,10 @@ from unskew.core.tally import Tally
 from unskew.core.values.json_text import json_text, parse_json
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By, SalientVariable
+from unskew.datasets.chosen import named_variables
 from unskew.datasets.pace import as_sampler, examples_of, told
 from unskew.datasets.parts.pilots import balanced_variables, fitted, targets_by_name, warn
-from unskew.datasets.target import column_names, open_target
+from unskew.datasets.target import open_target
 from unskew.io.lookup import (
     find_source,
     resolve,
@@ -287,7 +288,7 @@ def plan(
     first = next(batches, None)
     if first is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to plan")
-    variables = balanced_variables(resolve(by, opened.domain, column_names(first)), jointly)
+    variables = balanced_variables(named_variables(by, opened, first), jointly)
     sample = pilot_of(variables, chain([first], batches))
     targets = _targets(variables, target, like)
     return plan_of(sample, opened.label, targets, prices)

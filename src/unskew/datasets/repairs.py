@@ -9,7 +9,7 @@ from typing import Any
 
 from unskew.core.recipe import Trust
 from unskew.datasets.target import Target
-from unskew.discover.repair import Repair
+from unskew.discovery.repair import Repair
 from unskew.io.lookup import find_source
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
+from unskew.datasets.engines.work import Work
 from unskew.datasets.inputs import check_inputs
 from unskew.datasets.parts.part import make_part
 from unskew.datasets.parts.pilots import frozen_rule
 from unskew.datasets.parts.shard import make_shard
 from unskew.datasets.target import open_recipe
-from unskew.datasets.work import Work
 from unskew.io.dataset import RECIPE
 from unskew.io.files import remove_left
 from unskew.io.location import Place
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from unskew.core.tally import Tally
 
 Advance: TypeAlias = Callable[[int], None]
-PART_MAKER = "unskew.datasets.engines.worker"
+PART_MAKER = "unskew.datasets.workers.parts"
 
 
 def shard(

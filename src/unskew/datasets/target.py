@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unskew.core.batch import ENDLESS, EXAMPLE, Batch
 from unskew.core.domain import Domain
-from unskew.core.errors import UnskewError, unknown
+from unskew.core.errors import RowError, UnskewError, unknown
 from unskew.core.recipe import Recipe, Trust
 from unskew.core.repeatable import warn_of_unrepeatable
 from unskew.core.rng import generator
@@ -100,6 +101,14 @@ class Target:
     def endless(self) -> bool:
         """Whether there is always another example."""
         return self.source is not None
+
+    @contextmanager
+    def rows_by_name(self) -> Iterator[None]:
+        """Let an error of the row-th example say in which row of which file it stands."""
+        try:
+            yield
+        except RowError as error:
+            raise error.at(self.where(error.row)) from error
 
     def size(self) -> int:
         """Return the number of examples; refuse a target that does not say it in advance."""
@@ -359,8 +368,10 @@ def _open_files(path: Place, files: Sequence[DataFile]) -> Target:
     domain = domain_of_file(files[0].path)
 
     def sizes() -> Iterator[tuple[Place, int]]:
-        for file in files:
+        """Yield each file with the number of its rows; the last is not read for it."""
+        for file in files[:-1]:
             yield file.path, sum(len(batch) for batch in read_file(file.path, None, None))
+        yield files[-1].path, ENDLESS
 
     def content() -> str:
         with plain_errors(path, reading=True):

@@ -7,8 +7,8 @@ from pkgutil import iter_modules
 from unskew.core.domain import Domain
 from unskew.core.errors import unknown
 
-# The columns that tell a file of a domain's examples: one of these groups. Who reads a stranger's
-# file need not import a domain to see that the file is none of its own.
+# A file with all columns of one of these groups may hold examples of the domain. So a domain is
+# not imported to find out that a file is not one of its own.
 FILE_COLUMNS = {
     "karel": (("program",), ("program_tokens",), ("program_json",)),
     "reasoning-gym": (("question", "answer", "metadata"),),

@@ -8,6 +8,8 @@ from typing import Any
 
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError, brief
+from unskew.core.processes.stop import RAISED, interrupt
+from unskew.core.usercode import own_code, raised
 from unskew.core.usercode.collected import Collected
 
 ROWS = 4096  # examples in a batch
@@ -37,6 +39,37 @@ def chunked(
             raise error.at(where(start + error.row)) from error
         yield batch
         start += len(batch)
+
+
+class Given:
+    """Yields what an iterable gives. An error of its code is one line with the row."""
+
+    def __init__(self, target: Iterable[Any], step: str) -> None:
+        """Begin to iterate; ``step`` says what to do about an error."""
+        self._what, self._step, self._done = kind_name(target), step, 0
+        self._stops = interrupt()
+        with own_code(self._what, step):
+            self._values = iter(target)
+
+    def __iter__(self) -> Given:
+        """Return itself."""
+        return self
+
+    def __next__(self) -> Any:
+        """Return the next value."""
+        try:
+            value = next(self._values)
+        except (StopIteration, UnskewError):
+            raise
+        except RAISED as error:  # own_code for each value would take longer than most iterables
+            after = f" after {self._done:,} examples" if self._done else ""
+            raise UnskewError(
+                f"{self._what} raised {raised(error)}{after}; {self._step}"
+            ) from error
+        if self._stops is not None:
+            self._stops.raise_again()
+        self._done += 1
+        return value
 
 
 def check_iterable(target: object) -> None:

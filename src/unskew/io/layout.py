@@ -18,18 +18,14 @@ from unskew.core.errors import UnskewError
 from unskew.core.values.json_text import parse_json
 from unskew.io.location import ObjectPath, Place, check_inside, files_below, inside, plain_errors
 from unskew.io.readers.streams import PACKED, unpacked_name
+from unskew.io.tables import SPLITS
 
 TEXTS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")  # may be packed
 KINDS = (".parquet", *TEXTS, ".arrow", ".feather")
-SPLIT = "split"  # the column that is added if the files are of several splits
 
 _SPLITS, _STATE, _INFO = "dataset_dict.json", "state.json", "dataset_info.json"
 _OTHERS = ("dataset_infos.json", "config.json", "package.json", _SPLITS, _STATE, _INFO)
 _NUMBERED = re.compile(r"-\d+-of-\d+$")
-_WORDS = (
-    *("train", "training", "test", "testing", "validation", "valid", "val", "dev"),
-    *("eval", "evaluation"),
-)
 _NEAR = 3  # names that an error suggests
 
 
@@ -130,9 +126,9 @@ def _split_of(file: Place, folder: Place) -> str:
     stem = PurePosixPath(unpacked_name(file.name)).stem
     name = _NUMBERED.sub("", stem)
     words = re.split(r"[-_.]", name)
-    by_name = next((word for word in words if word.lower() in _WORDS), "")
+    by_name = next((word for word in words if word.lower() in SPLITS), "")
     folders = _parts(file)[len(_parts(folder)) : -1]
-    by_folder = next((part for part in folders if part.lower() in _WORDS), "")
+    by_folder = next((part for part in folders if part.lower() in SPLITS), "")
     return by_name or by_folder or (name if name != stem else "")
 
 

@@ -10,7 +10,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,6 +21,7 @@ from unskew.core.errors import UnskewError
 from unskew.io.object_store import connect, is_address, read_address, store_errors
 
 BUFFER = 1 << 23  # bytes of one request when an object is read
+PAGES = 1 << 20  # bytes of a local Parquet column that are read at once
 
 
 @dataclass(frozen=True)
@@ -216,15 +217,27 @@ def known_sha256(path: Place, _: tuple[int, int]) -> str:
     return sha256(path)
 
 
-def parquet_file(path: Place) -> Any:
-    """Open a Parquet file."""
+def parquet_file(path: Place, coded: Sequence[str] = ()) -> Any:
+    """Open a Parquet file; the columns that are ``coded`` are read as dictionaries.
+
+    What is read ahead of a local file would stay in memory until the file is closed.
+    """
     import pyarrow.parquet as pq
     from pyarrow import fs
 
     if isinstance(path, ObjectPath):
-        return pq.ParquetFile(path.key, filesystem=path.files, pre_buffer=True)
+        return pq.ParquetFile(
+            path.key, filesystem=path.files, pre_buffer=True, read_dictionary=coded
+        )
     # Without a file system, Arrow would read a path that does not exist as an address.
-    return pq.ParquetFile(str(path), filesystem=fs.LocalFileSystem())
+    local = fs.LocalFileSystem()
+    return pq.ParquetFile(
+        str(path),
+        filesystem=local,
+        pre_buffer=False,
+        buffer_size=PAGES,
+        read_dictionary=coded,
+    )
 
 
 @contextmanager

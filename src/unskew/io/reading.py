@@ -12,13 +12,13 @@ from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError
 from unskew.domains import domain_names, domains_with_columns, load_domain
 from unskew.io.dataset import read_parquet
-from unskew.io.layout import SPLIT, DataFile, kind_of
+from unskew.io.layout import DataFile, kind_of
 from unskew.io.location import Place, plain_errors
 from unskew.io.readers.arrow_files import read_arrow
 from unskew.io.readers.delimited import read_delimited
 from unskew.io.readers.json_file import read_json
 from unskew.io.readers.json_lines import read_json_lines
-from unskew.io.tables import TABLE_ROWS, Columns, with_column
+from unskew.io.tables import SPLIT, TABLE_ROWS, Columns, with_column
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 TABLE_ROWS = 1 << 16  # in a batch
 MOST_BYTES = 1 << 26  # of small tables that are joined
 
+SPLIT = "split"  # the column that is added to data of several splits
+SPLITS = (  # names that files, folders and lists of splits have
+    *("train", "training", "test", "testing", "validation", "valid", "val", "dev"),
+    *("eval", "evaluation"),
+)
+
 # The only top-level columns that will be used; None means all. A reader may give more.
 Columns: TypeAlias = Sequence[str] | None
 
@@ -74,10 +80,15 @@ def _selected(
     import pyarrow as pa
 
     for table in tables:
-        names = list(table.schema.names)
-        check_names(names, where)
-        for field in table.schema:
-            _check_inside(field, where)
+        try:
+            names = list(table.schema.names)
+            check_names(names, where)
+            for field in table.schema:
+                _check_inside(field, where)
+        except UnicodeDecodeError as error:
+            raise UnskewError(
+                f"{where} has a column whose name is no text ({error.reason}); rename the column"
+            ) from error
         chosen = wanted(names, columns)
         part = table if chosen == names else table.select(chosen)
         yield part if isinstance(part, pa.Table) else pa.Table.from_batches([part])

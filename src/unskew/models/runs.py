@@ -64,7 +64,7 @@ def claim(folder: Path, facts: Mapping[str, Any]) -> None:
 
 def settings(folder: Path) -> dict[str, Any]:
     """Return the settings of a run."""
-    path = inside(folder, CONFIG)  # a stranger may have made the run, and a link in it
+    path = inside(folder, CONFIG)  # a stranger may have made the run, with a link in it
     inside(folder, CHECKPOINT)
     if not path.is_file():
         raise UnskewError(f"{folder} is not a run (no {CONFIG} in it); make one with unskew train")

@@ -26,9 +26,9 @@ class Sample:
 
 
 def read_sample(target: Target, n: int | None) -> Sample:
-    """Read all there is, or ``n`` examples of it from its beginning to its end.
+    """Read all examples of a target, or ``n`` of them that are evenly spaced.
 
-    Sets are often in some order, by length or by source, so their first rows would be another set.
+    Data is often in some order, by length or by source. So its first rows are unlike the rest.
     """
     if n is not None:
         check_count("n", n, "score at least one example")
@@ -45,7 +45,7 @@ def read_sample(target: Target, n: int | None) -> Sample:
 
 
 def join(batches: Sequence[Batch]) -> Batch:
-    """Append batches, with the columns that all have, of one kind: those of files may differ."""
+    """Join batches of several files. Columns that some files lack, or have of another type, go."""
     if len({tuple(_types(batch).items()) for batch in batches}) == 1:
         return concatenate(batches)
     loose = [Batch({name: _loose(c) for name, c in b.columns.items()}) for b in batches]
@@ -63,7 +63,7 @@ def _types(batch: Batch) -> dict[str, str]:
 
 
 def _loose(column: Column) -> Column:
-    """Let rows of bytes have any length: those of another file may have another one."""
+    """Return a column of bytes with rows of any length: another file may have longer ones."""
     import pyarrow as pa
 
     if isinstance(column, np.ndarray) or not is_binary(column):

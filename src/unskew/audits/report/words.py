@@ -27,6 +27,7 @@ COMPARISON_COLUMNS = ("variable", "KL", "removed", "TV", "before", "after")
 NUMBERS = {"values", "KL", "TV", "entropy", "removed"}  # columns set to the right
 NAMED_MISSING = 3
 NAMED_RUNS = 6
+FEW = 20  # examples; of fewer it is no wonder if no value repeats
 NONE = "–"
 
 
@@ -280,10 +281,12 @@ def supports(variables: Pairs) -> str:
 def notes(report: Report) -> list[str]:
     """Return notes about bins, dropped examples, and variables that are not shown."""
     if len(report.sides) == 2:
-        lines = [supports(report.variables), in_bins(report), _not_compared(report)]
+        lines = [supports(report.variables), in_bins(report), _too_fine(report)]
+        lines.append(_not_compared(report))
     else:
         [side] = report.sides.values()
-        lines = [*dropped_details(side.dropped), in_bins(report), *_not_measured(side)]
+        lines = [*dropped_details(side.dropped), in_bins(report), _too_fine(report)]
+        lines += _not_measured(side)
     return [line for line in lines if line]
 
 
@@ -296,6 +299,22 @@ def in_bins(report: Report) -> str:
     return (
         f"hardly any value repeats: {names}; a function of your own makes other bins (in Python: "
         "unskew.bins)"
+    )
+
+
+def _too_fine(report: Report) -> str:
+    """Name the variables whose values hardly repeat and are in no bins; often nothing."""
+    names = [
+        shown(name, 60)
+        for name, sides in report.variables.items()
+        if any(v.hardly_repeats and not v.declared and v.n >= FEW for v in sides)
+    ]
+    if not names:
+        return ""
+    return (
+        f"hardly any value repeats: {', '.join(names)}; so KL and TV tell little here. Take more "
+        "examples, or measure something that repeats: words(a_text), or bins of numbers (in "
+        "Python: unskew.bins)"
     )
 
 

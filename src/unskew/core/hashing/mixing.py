@@ -7,6 +7,7 @@ its value, so that the order does not count. Sums of many rows are differences o
 
 from __future__ import annotations
 
+import sys
 from enum import IntEnum
 
 import numpy as np
@@ -20,6 +21,7 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 _ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
 NULL = np.uint64(0x6E756C6C6E756C6C)  # the hash of a value that is missing
 COMPILED_FROM = 1 << 24  # bytes of text in one column; for fewer, Numba is not worth its import
+COMPILED_WITH_NUMBA = 1 << 20  # the same where Numba is imported already
 
 Hashes = NDArray[np.uint64]
 
@@ -141,7 +143,8 @@ def hash_texts(
 
     ``large`` says that more rows follow, so that the compiled code is worth its start.
     """
-    if large or offsets[-1] - offsets[0] >= COMPILED_FROM:
+    enough = COMPILED_WITH_NUMBA if "numba" in sys.modules else COMPILED_FROM
+    if large or offsets[-1] - offsets[0] >= enough:
         hashes = np.empty(len(offsets) - 1, dtype=np.uint64)
         _hash_bytes(data, offsets, _seed(kind), hashes)
         return hashes

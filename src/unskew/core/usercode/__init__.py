@@ -91,6 +91,12 @@ def place_of(function: Any) -> str:
     return _place(code.co_filename, code.co_firstlineno)
 
 
+def in_brackets(function: Any) -> str:
+    """Return the place of a user's function to follow its name; empty where it has none."""
+    place = place_of(function)
+    return f" ({place})" if place else ""
+
+
 def _frames(error: BaseException) -> list[traceback.FrameSummary]:
     summary = traceback.StackSummary.extract(
         traceback.walk_tb(error.__traceback__), lookup_lines=False

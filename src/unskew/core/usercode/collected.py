@@ -23,6 +23,7 @@ class Collected:
         """Start with no examples."""
         self._examples: list[object] = []
         self._texts: dict[int, str] = {}
+        self._due = 0  # the number of the next example that is printed
 
     def __len__(self) -> int:
         """Return the number of examples."""
@@ -30,10 +31,12 @@ class Collected:
 
     def add(self, example: object) -> None:
         """Add the next example."""
-        row = len(self._examples)
-        if row & (row - 1) == 0 and type(example) not in _FIXED:
-            self._texts[row] = _text(example)
-        self._examples.append(example)
+        examples = self._examples
+        if len(examples) == self._due:
+            if type(example) not in _FIXED:
+                self._texts[self._due] = _text(example)
+            self._due = 2 * self._due or 1
+        examples.append(example)
 
     def batch(self) -> Batch:
         """Return the examples as a batch; raise ``RowError`` for one that cannot be taken."""

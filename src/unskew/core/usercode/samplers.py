@@ -21,12 +21,13 @@ from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError, brief
 from unskew.core.processes.stop import interrupt, raise_if_stopped
 from unskew.core.rng import child
-from unskew.core.usercode import own_code
+from unskew.core.usercode import in_brackets, own_code
 from unskew.core.usercode.cache import Cache
 from unskew.core.usercode.collected import Collected, Returned
 
-CHUNK = 256  # examples of a user's function that are collected at once, at most
-AHEAD = 0.001  # seconds of drawing that may turn out to be for nothing
+CHUNK = 256  # examples of a user's function that are collected at once, unless it says more
+MOST_AHEAD = 1024  # examples that are drawn one by one without knowing how many are needed
+AHEAD = 0.004  # seconds of drawing that may turn out to be for nothing
 STEP = 1.0  # seconds of drawing until the examples are handed on, where all of them are needed
 SHARE = 8  # examples drawn before for each one that is drawn ahead
 WAVES = 4  # calls for each call at a time, until the examples are handed on
@@ -46,12 +47,13 @@ class OneByOne:
     ) -> None:
         """Call nothing yet."""
         self._call = call if cache is None else cache.call(call, "one by one")
-        self._label, self._clock, self.cached = label, clock, cache is not None
+        self._function, self._label = call, label
+        self._clock, self.cached = clock, cache is not None
         self._returned = Returned()
 
     def __call__(self, rng: np.random.Generator, n: int) -> Drawn:
         """Return n examples."""
-        with _errors(self._label, "make it return one example for every generator"):
+        with _errors(self._label, self._function, "make it return one example for every generator"):
             collected, stops = Collected(), interrupt()
             for _ in range(n):
                 collected.add(self._call(rng))
@@ -60,22 +62,22 @@ class OneByOne:
             return self._batch(collected), Counter()
 
     def some(self, rng: np.random.Generator, needed: int | None, drawn: int) -> Drawn:
-        """Return the examples of a millisecond, and few of them while few were drawn before.
+        """Return the examples of a few milliseconds, and few of them while few were drawn before.
 
-        If they are surely needed, it is the examples of a second. With a cache, each may cost:
-        it is one.
+        If they are surely needed, it is the examples of a second. With a cache it is one example,
+        because each may cost.
         """
         ahead = 0 if self.cached else drawn // SHARE
-        most = min(CHUNK, 1 + ahead if needed is None else needed)
+        most = min(MOST_AHEAD, 1 + ahead) if needed is None else min(CHUNK, needed)
         seconds, clock = AHEAD if needed is None else STEP, self._clock
-        with _errors(self._label, "make it return one example for every generator"):
-            collected, stops = Collected(), interrupt()
-            begin = clock()
+        with _errors(self._label, self._function, "make it return one example for every generator"):
+            collected, stops, call = Collected(), interrupt(), self._call
+            add, end = collected.add, clock() + seconds
             for _ in range(most):
-                collected.add(self._call(rng))
+                add(call(rng))
                 if stops is not None:
                     stops.raise_again()
-                if clock() - begin >= seconds:
+                if clock() >= end:
                     break
             batch = self._batch(collected)
             if len(batch) < CHUNK:
@@ -84,7 +86,7 @@ class OneByOne:
 
     def _batch(self, collected: Collected) -> Batch:
         batch = collected.batch()
-        _refuse_coroutines(batch, self._label)
+        _refuse_coroutines(batch, self._label, self._function)
         return batch
 
 
@@ -105,7 +107,9 @@ class ManyAtOnce:
 
     def __call__(self, rng: np.random.Generator, n: int) -> Drawn:
         """Return n examples, of as many calls as it takes."""
-        with _errors(self._label, "make it return a list of examples for every generator"):
+        with _errors(
+            self._label, self._function, "make it return a list of examples for every generator"
+        ):
             collected = Collected()
             while len(collected) < n:
                 asked = min(self._size, n - len(collected))
@@ -127,7 +131,7 @@ class ManyAtOnce:
             returned = pa.table(returned).to_pylist()
         if isinstance(returned, np.ndarray) and returned.ndim:
             returned = returned.tolist() if returned.ndim == 1 else list(returned)
-        what = f"sampler {self._label!r} returned"
+        what = f"sampler {self._label!r}{in_brackets(self._function)} returned"
         if not isinstance(returned, (list, tuple)):
             raise UnskewError(
                 f"{what} {brief(returned)} when asked for {asked}; with batch, draw(rng, n) "
@@ -159,12 +163,13 @@ class Concurrently:
         from unskew.core.usercode.event_loop import EventLoop  # asyncio takes a while to import
 
         self._call = call if cache is None else cache.awaited(call, "async")
-        self._label, self._most, self.cached = label, most, cache is not None
+        self._function, self._label, self._most = call, label, most
+        self.cached = cache is not None
         self._loop = EventLoop()
 
     def __call__(self, rng: np.random.Generator, n: int) -> Drawn:
         """Return n examples."""
-        with _errors(self._label, "make it return one example for every generator"):
+        with _errors(self._label, self._function, "make it return one example for every generator"):
             calls = [self._bound(child(rng)) for _ in range(n)]
             collected = Collected()
             for example in self._loop.results(calls, self._most):
@@ -182,23 +187,24 @@ class Concurrently:
 Sampler: TypeAlias = OneByOne | ManyAtOnce | Concurrently
 
 
-def _refuse_coroutines(batch: Batch, label: str) -> None:
+def _refuse_coroutines(batch: Batch, label: str, function: object) -> None:
     """Refuse what a call of an async function returns."""
     example = next(batch.examples(), None)
     if isinstance(example, CoroutineType):
         for coroutine in batch.examples():
             coroutine.close()  # it never runs, which Python would warn of
         raise UnskewError(
-            f"sampler {label!r} returned a coroutine; write it as async def draw(rng)"
+            f"sampler {label!r}{in_brackets(function)} returned a coroutine; write it as "
+            "async def draw(rng)"
         )
 
 
 @contextmanager
-def _errors(label: str, step: str) -> Iterator[None]:
+def _errors(label: str, function: object, step: str) -> Iterator[None]:
     """Turn an error of a sampler, or of one of its examples, into one line."""
     what = f"sampler {label!r}"
     try:
         with own_code(what, step):
             yield
     except RowError as error:
-        raise error.at(what) from error
+        raise error.at(f"{what}{in_brackets(function)}") from error

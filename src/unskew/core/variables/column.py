@@ -32,7 +32,7 @@ def column_variable(name: str, *, known: bool = True) -> SalientVariable:
     """
     meaning = _meaning(name)
     if meaning is None or not (meaning.change or meaning.measure.paths > 1):
-        return SalientVariable(name, Reader(name, known).values, doc=about(name))
+        return SalientVariable(name, Reader(name, known).values, doc=about(name), reads=name)
     if meaning.measure.paths > 1:
         inner = _of_pairs(meaning, known)
     else:
@@ -46,6 +46,7 @@ def column_variable(name: str, *, known: bool = True) -> SalientVariable:
         name,
         lambda batch: (column.values if column.is_column(batch) else inner.measure)(batch),
         doc=about(name),
+        reads=name,
     )
 
 

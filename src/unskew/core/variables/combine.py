@@ -42,7 +42,8 @@ def as_variable(variable: Variable, name: str | None = None) -> SalientVariable:
         return replace(column_variable(variable, known=False), name=name or variable)
     if not callable(variable):
         raise UnskewError(
-            f"variable {name or ''} is {variable!r}; pass a function example -> value, or a name"
+            f"{f'variable {name!r}' if name else 'a variable'} is {brief(variable)}; "
+            "pass a function example -> value, or a name"
         )
     label = name or str(getattr(variable, "__name__", type(variable).__name__))
     return SalientVariable(label, lambda batch: _measure_rows(label, variable, batch))
@@ -150,7 +151,9 @@ def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
     try:
         cuts = np.asarray(edges, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise UnskewError(f"edges are {brief(edges)}; give a list of numbers") from None
+        cuts = np.empty(())
+    if cuts.ndim != 1:
+        raise UnskewError(f"edges are {brief(edges)}; give a list of numbers, such as [0, 1, 5]")
     if len(cuts) == 0 or np.isnan(cuts).any() or not np.all(np.diff(cuts) > 0):
         raise UnskewError(f"edges are {list(edges)}; give at least one, each above the last")
     labels = interval_labels(cuts.tolist())

@@ -28,6 +28,7 @@ class SalientVariable:
     support: tuple[Hashable, ...] | None = None
     doc: str = ""
     parts: tuple[SalientVariable, ...] = ()  # of several variables together; the values are tuples
+    reads: str = ""  # the name of data that it measures; empty if it may read anything
 
 
 Variable: TypeAlias = SalientVariable | Callable[[Any], Hashable] | str

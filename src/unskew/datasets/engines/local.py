@@ -8,7 +8,7 @@ from typing import Any
 
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.processes.crew import Crew
-from unskew.datasets.work import Arrays, Engine, Work
+from unskew.datasets.engines.work import Arrays, Engine, Work
 
 
 def processes(workers: int) -> Engine:

@@ -16,7 +16,7 @@ from typing import Any
 from unskew.core.errors import UnskewError
 from unskew.core.processes.crew import PYTHON, Message, close_pipes, is_news, kill
 from unskew.core.processes.worker import reported
-from unskew.datasets.work import Arrays, Engine, Work
+from unskew.datasets.engines.work import Arrays, Engine, Work
 
 
 def ray_cluster(address: str | None = None) -> Engine:
@@ -158,7 +158,7 @@ def _try(address: str) -> None:
             if any(word in line for word in _REFUSED):
                 raise UnskewError(
                     f"the Ray cluster at {address} refused us: it asks for its token; set "
-                    "RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH, here as there"
+                    "RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH, as there"
                 )
         if process.wait():
             raise ConnectionError(last)

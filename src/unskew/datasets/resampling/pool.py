@@ -19,13 +19,13 @@ from unskew.core.recipe import Trust
 from unskew.core.values.value_data import value_of
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By, SalientVariable
-from unskew.datasets.shared import shared
+from unskew.datasets.chosen import named_variables
+from unskew.datasets.engines.shared import shared
+from unskew.datasets.engines.work import Engine
 from unskew.datasets.target import Target, column_names, open_target
-from unskew.datasets.work import Engine
-from unskew.io.lookup import resolve
 from unskew.io.taken import check_takable
 
-CODING = "unskew.datasets.engines.coding"  # the module of processes that code rows
+CODING = "unskew.datasets.workers.codes"  # the module of processes that code rows
 Advance = Callable[[int], None]
 
 
@@ -62,12 +62,19 @@ def read_pool(
     engine: Engine | None = None,
 ) -> Pool:
     """Read everything once and keep the code of each row; ``engine`` says who reads the files."""
+    with opened.rows_by_name():
+        return _read_pool(opened, by, advance, engine)
+
+
+def _read_pool(
+    opened: Target, by: By | str | Sequence[str], advance: Advance, engine: Engine | None
+) -> Pool:
     columns = needed_columns(opened, by)
     batches = opened.read(None, columns)
     first = next(batches, None)
     if first is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to resample")
-    variable = joint(resolve(by, opened.domain, column_names(first)))
+    variable = joint(named_variables(by, opened, first))
     codes: list[NDArray[np.int32]] = []
     if engine is None:
         coder = Coder(variable)
@@ -114,13 +121,14 @@ def needed_columns(opened: Target, by: object) -> Sequence[str] | None:
 
 
 def _names(by: object) -> list[str]:
-    """Return the variables that are named; nothing if one of them is code."""
-    if isinstance(by, Mapping):
-        by = list(by.values())
-    names = [by] if isinstance(by, str) else by
-    if not isinstance(names, Sequence):
-        return []
-    return list(names) if all(isinstance(x, str) and ":" not in x for x in names) else []
+    """Return the names of data that variables read; nothing if one of them is code."""
+    variables = list(by.values()) if isinstance(by, Mapping) else by
+    if isinstance(variables, (str, SalientVariable)) or not isinstance(variables, Sequence):
+        variables = [variables]
+    names = [x.reads if isinstance(x, SalientVariable) else x for x in variables]
+    # Code has a colon, and a column in quotes may have a backslash that its name does not have.
+    known = [x for x in names if isinstance(x, str) and x and not {":", "\\"} & set(x)]
+    return known if len(known) == len(names) else []
 
 
 def _pool(label: str, histogram: Histogram, codes: NDArray[np.int32]) -> Pool:
@@ -130,7 +138,7 @@ def _pool(label: str, histogram: Histogram, codes: NDArray[np.int32]) -> Pool:
     """
     counts, values = histogram.counts, histogram.codebook.values
     for message in nothing_to_balance(histogram.codebook.variable.name, counts):
-        warnings.warn(message, HealthWarning, stacklevel=4)
+        warnings.warn(message, HealthWarning, stacklevel=5)
     occurring = np.flatnonzero(counts)
     renumbered = np.zeros(len(values), dtype=np.int32)
     renumbered[occurring] = np.arange(len(occurring))

@@ -18,11 +18,11 @@ from unskew.core.rng import generator
 from unskew.core.tally import Tally
 from unskew.core.variables.variable import By
 from unskew.datasets.convert import check_apart, check_suffix, writer
+from unskew.datasets.engines.work import Engine
 from unskew.datasets.resampling.choice import Choice, check_choice, choice
 from unskew.datasets.resampling.pool import Advance, Pool, open_finite, read_pool
 from unskew.datasets.resampling.rows import Rows, taken_batches
 from unskew.datasets.target import Target
-from unskew.datasets.work import Engine
 from unskew.io.dataset import Dataset
 from unskew.io.files import check_writable
 from unskew.io.location import ObjectPath

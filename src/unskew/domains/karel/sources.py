@@ -142,7 +142,7 @@ def _covered(worlds: Worlds, nested: str, pairs: int, tries: int) -> Source:
     )
 
 
-# Programs draws a program for each row; the rows are numbers.
+# Draws a program for each of these row numbers.
 Programs: TypeAlias = Callable[[np.random.Generator, Ints], Bytes]
 FindWorlds: TypeAlias = Callable[[np.random.Generator, Code], Pairs]
 

@@ -7,18 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from typing import Any, Protocol
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
-from unskew.io.iterables import batch_rows, check_iterable, chunked, is_read_once, kind_name
-from unskew.io.layout import SPLIT
+from unskew.io.iterables import (
+    Given,
+    batch_rows,
+    check_iterable,
+    chunked,
+    is_read_once,
+    kind_name,
+)
 from unskew.io.objects import frames
 from unskew.io.objects.columns import as_array, read_columns, read_numpy
 from unskew.io.objects.known import is_hugging_face, is_loader, is_table, is_torch_data
 from unskew.io.objects.torch_data import loaded_examples, torch_examples
-from unskew.io.tables import Columns, with_column
+from unskew.io.tables import SPLIT, Columns, with_column
 
 
 class Read(Protocol):
@@ -99,27 +105,40 @@ def _splits(
     target: object, splits: Mapping[str, Readable], n: int | None, columns: Columns
 ) -> Iterator[Batch]:
     """Yield one split after the other, each row with the name of its split."""
-    first: tuple[str, list[str]] | None = None
-    for name, split in splits.items():
-        for batch in split.read(n, columns):
+    what = f"{kind_name(target)} has"
+    parts = ((name, split.read(n, columns)) for name, split in splits.items())
+    for name, batch in _alike(parts, what, "split", "audit one split, data[{!r}], or"):
+        yield with_column(batch, SPLIT, name) if columns is None or SPLIT in columns else batch
+
+
+def _alike(
+    parts: Iterable[tuple[Any, Iterator[Batch]]], what: str, kind: str, step: str
+) -> Iterator[tuple[Any, Batch]]:
+    """Yield the batches of all parts with their names; refuse a part with other columns."""
+    first: tuple[Any, list[str]] | None = None
+    for name, batches in parts:
+        for batch in batches:
             names = sorted(batch.columns)
             first = first or (name, names)
             if names != first[1]:
-                odd = sorted(set(names) ^ set(first[1]))
-                has = name if odd[0] in names else first[0]
+                odd = sorted(set(names) ^ set(first[1]))[0]
+                has = name if odd in names else first[0]
                 raise UnskewError(
-                    f"{kind_name(target)} has a column {odd[0]!r} in split {has!r} alone; audit "
-                    f"one split, data[{name!r}], or remove the column"
+                    f"{what} a column {odd!r} in {kind} {has!r} alone; {step.format(name)} remove "
+                    "the column"
                 )
-            yield with_column(batch, SPLIT, name) if columns is None or SPLIT in columns else batch
+            yield name, batch
 
 
 def _examples(target: Iterable[Any], n: int | None, columns: Columns) -> Iterator[Batch]:
     """Read examples one by one; if the first is a table, they all are tables."""
-    iterator = iter(target)
+    # ``Given`` calls ``iter()`` once: some datasets are their own iterators, and a second call
+    # restarts them.
+    is_list = type(target) in (list, tuple)
+    iterator = iter(target) if is_list else Given(target, "mend it, or pass a list of examples")
     begin = list(islice(iterator, 1))
-    # Call ``iter()`` once: some datasets are their own iterators, and a second call restarts them.
-    examples = chain(begin, map(next, repeat(iterator)))
-    if begin and is_table(begin[0]):
-        return chain.from_iterable(readable_object(table).read(n, columns) for table in examples)
-    return chunked(examples, batch_rows(n))
+    examples = chain(begin, iterator)
+    if not (begin and is_table(begin[0])):
+        return chunked(examples, batch_rows(n))
+    tables = enumerate(readable_object(table).read(n, columns) for table in examples)
+    return (batch for _, batch in _alike(tables, "one of the tables has", "number", ""))

@@ -5,24 +5,23 @@ Nothing of PyTorch is imported.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from unskew.core.errors import UnskewError, brief
 from unskew.core.usercode import own_code
-from unskew.io.iterables import kind_name
+from unskew.io.iterables import Given, kind_name
 from unskew.io.objects.known import is_tensor
 
 _STEP = "mend the dataset, or leave that example out"
-_END = object()
 
 
 def torch_examples(dataset: Any) -> Iterator[Any]:
     """Yield the examples of a dataset, by its numbers or as it gives them."""
     if hasattr(type(dataset), "__iter__"):
-        yield from map(plain_value, _safely(dataset))
+        yield from map(plain_value, Given(dataset, _STEP))
         return
     try:
         size = len(dataset)
@@ -39,23 +38,11 @@ def torch_examples(dataset: Any) -> Iterator[Any]:
 def loaded_examples(loader: Any) -> Iterator[Any]:
     """Yield the examples in the batches of a loader."""
     if loader.batch_size is None and loader.batch_sampler is None:
-        yield from map(plain_value, _safely(loader))
+        yield from map(plain_value, Given(loader, _STEP))
         return
     is_default = getattr(loader.collate_fn, "__name__", "") == "default_collate"
-    for batch in _safely(loader):
+    for batch in Given(loader, _STEP):
         yield from _apart(batch, is_default)
-
-
-def _safely(target: Iterable[Any]) -> Iterator[Any]:
-    """Yield what an object gives; an error of its code becomes one line."""
-    with own_code(kind_name(target), _STEP):
-        iterator = iter(target)
-    while True:
-        with own_code(kind_name(target), _STEP):
-            value = next(iterator, _END)
-        if value is _END:
-            return
-        yield value
 
 
 def plain_value(value: Any) -> Any:

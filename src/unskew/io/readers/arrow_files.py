@@ -25,7 +25,7 @@ def read_arrow(path: Place, rows: int = TABLE_ROWS, columns: Columns = None) -> 
         try:
             tables = _tables(source, columns)
             yield from table_batches(tables, str(path), columns, rows=rows, check=True)
-        except (OSError, EOFError, pa.ArrowException) as error:
+        except (OSError, EOFError, ValueError, pa.ArrowException) as error:
             if getattr(error, "errno", None):
                 raise
             reason = (str(error) or "it ends early").splitlines()[0]

@@ -19,7 +19,7 @@ from unskew.core.batch import Batch, text_column
 from unskew.core.errors import UnskewError, brief
 from unskew.core.variables.values import EXACT
 from unskew.io.location import Place
-from unskew.io.readers.streams import open_bytes
+from unskew.io.readers.streams import no_text, open_bytes
 from unskew.io.tables import Columns, check_names, table_batches, wanted
 
 if TYPE_CHECKING:
@@ -79,9 +79,7 @@ def _header(begin: bytes, delimiter: str, path: Place) -> tuple[list[str], str]:
         )
     except UnicodeDecodeError as error:
         line = begin[: error.start].count(b"\n") + 1
-        raise UnskewError(
-            f"{path} line {line} is no UTF-8 text ({error.reason}); convert the file to UTF-8"
-        ) from error
+        raise no_text(path, line, error.reason) from error
     first = text.lstrip("\r\n").partition("\n")[0]
     if delimiter not in first:
         delimiter = next((other for other in (";", "\t") if other in first), delimiter)

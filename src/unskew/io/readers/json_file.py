@@ -15,7 +15,8 @@ from unskew.core.values.json_text import json_fault
 from unskew.io.iterables import ROWS
 from unskew.io.location import Place
 from unskew.io.readers.json_lines import read_json_lines, rows_batch, typed_batch
-from unskew.io.readers.streams import codec_of, open_bytes
+from unskew.io.readers.streams import codec_of, no_text, open_bytes
+from unskew.io.tables import SPLIT, SPLITS
 
 RECIPE_MARK = "unskew_recipe"  # a key of recipes alone
 _STEP = "give a list of rows, or columns of equal length"
@@ -75,9 +76,7 @@ def _content(path: Place) -> Any:
         return json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise UnskewError(
-            f"{path} line {line} is no UTF-8 text ({error.reason}); convert the file to UTF-8"
-        ) from error
+        raise no_text(path, line, error.reason) from error
     except (ValueError, RecursionError) as error:
         raise UnskewError(f"{path} {json_fault(error, 'mend it, or make it again')}") from error
 
@@ -94,6 +93,8 @@ def _rows(content: Any, path: Place) -> list[Any]:
         if len(content) > 1 or any(isinstance(value, dict) for value in values):
             return values
         return [{name: value} for value in values]
+    if len(lists) == len(content) and _are_splits(lists):
+        return [{**row, SPLIT: name} for name, rows in lists.items() for row in rows]
     columns = lists or _indexed(content)
     if not columns or len(columns) < len(content):
         names = ", ".join(map(repr, lists)) or "none"
@@ -102,6 +103,16 @@ def _rows(content: Any, path: Place) -> list[Any]:
     if len(set(lengths.values())) > 1:
         raise UnskewError(f"{path} has columns of lengths {brief(lengths, 200)}; {_STEP}")
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _are_splits(lists: dict[str, list[Any]]) -> bool:
+    """Whether lists are the rows of splits, as ``{"train": [{…}, …], "test": [{…}, …]}`` has them.
+
+    Rows that have a column of that name themselves are not.
+    """
+    rows = [row for values in lists.values() for row in values]
+    named = all(name.lower() in SPLITS for name in lists)
+    return bool(named and rows) and all(isinstance(r, dict) and SPLIT not in r for r in rows)
 
 
 def _indexed(content: dict[str, Any]) -> dict[str, list[Any]]:

@@ -23,7 +23,7 @@ from unskew.core.values.json_text import json_fault
 from unskew.core.variables.values import EXACT
 from unskew.io.iterables import ROWS, batch_rows
 from unskew.io.location import Place
-from unskew.io.readers.streams import open_bytes
+from unskew.io.readers.streams import no_text, open_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -149,9 +149,7 @@ class _Parser:
             text = block.decode()
         except UnicodeDecodeError as error:
             line = self._lines + block[: error.start].count(b"\n") + 1
-            raise UnskewError(
-                f"{path} line {line} is no UTF-8 text ({error.reason}); convert the file to UTF-8"
-            ) from error
+            raise no_text(path, line, error.reason) from error
         try:
             for text_line in io.StringIO(text, newline=None):
                 self._lines += 1

@@ -11,6 +11,7 @@ from unskew.core.errors import UnskewError
 from unskew.io.location import ObjectPath, Place, plain_errors
 
 PACKED = {".gz": "gzip", ".zst": "zstd"}  # suffix and codec
+_BEGINS = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}  # the first bytes of a packed file
 
 
 def unpacked_name(name: str) -> str:
@@ -48,6 +49,18 @@ def open_bytes(path: Place) -> Iterator[Any]:
             raise UnskewError(
                 f"{path} is no whole {codec} file ({error}); copy it again, or correct its suffix"
             ) from error
+
+
+def no_text(path: Place, line: int, reason: str) -> UnskewError:
+    """Return the error for a line that is no UTF-8; say so if the whole file is packed."""
+    with _native(path) as file:
+        begin = file.read(4)
+    for suffix, first in _BEGINS.items():
+        if codec_of(path) is None and begin.startswith(first):
+            return UnskewError(
+                f"{path} is packed by {PACKED[suffix]}; rename it to {path.name}{suffix}"
+            )
+    return UnskewError(f"{path} line {line} is no UTF-8 text ({reason}); convert the file to UTF-8")
 
 
 def codec_of(path: Place) -> str | None:

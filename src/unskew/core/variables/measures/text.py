@@ -113,13 +113,14 @@ class Text:
     def depth_without(self, label: str) -> int:
         """Return how many brackets are open at most, if those after a label do not count."""
         opened: list[bool] = []  # whether each open bracket counts
-        deepest, before = 0, ""
+        deepest, depth, before = 0, 0, ""
         for token in self.tokens:
             if token in _OPEN:
                 opened.append(before != label)
-                deepest = max(deepest, sum(opened)) if opened[-1] else deepest
+                depth += opened[-1]
+                deepest = max(deepest, depth)
             elif token in _CLOSE and opened:
-                opened.pop()
+                depth -= opened.pop()
             before = token
         return deepest
 

@@ -251,7 +251,7 @@ def _replayed(program: Program, before: World, after: World, where: str) -> list
     actions, world, status = executed(program, before)
     if status != Status.OK:
         raise UnskewError(
-            f"{where}: the program does not end well on its input ({status.name}); leave it out"
+            f"{where}: the program does not end normally on its input ({status.name}); leave it out"
         )
     if not np.array_equal(world, after):
         raise UnskewError(f"{where}: the program does not make its output of its input")

@@ -129,7 +129,7 @@ def _picture(world: World, cell: int, last: World) -> list[str]:
 
 
 def _pair(before: World, after: World, width: int) -> list[str]:
-    """Set two worlds next to each other, or below where they are too wide for that."""
+    """Set two worlds next to each other, or one below the other if they are too wide."""
     left, right = _picture(before, NARROW, before), _picture(after, NARROW, after)
     if len(left[0]) + len(ARROW) + len(right[0]) > width:
         return [*left, ARROW.strip(), *right]

@@ -142,7 +142,7 @@ class _Readable:
             self._fail(f"an indentation of {indent}")
 
     def _line(self, indent: int, *, inner: bool = False) -> None:
-        """Read statements apart by semicolons; actions where they are ``inner``, after a colon."""
+        """Read statements between semicolons; ``inner`` ones follow a colon and must be actions."""
         while True:
             if inner and self._text() not in t.ACTIONS:
                 self._fail("an action (if, while and repeat begin a line of their own)")

@@ -129,7 +129,7 @@ def _cuda() -> Any:
     if not device.is_available():
         raise UnskewError(
             "Numba finds no CUDA device or driver; run on the CPU with unskew.domains.karel.run, "
-            "or look whether nvidia-smi shows one"
+            "or check whether nvidia-smi shows one"
         )
     if not hasattr(np, "row_stack"):
         # numba-cuda needs row_stack at the first launch, but NumPy 2.5 does not have it. numba-cuda

@@ -20,7 +20,7 @@ from unskew.domains.karel.language import tokens as t
 from unskew.domains.karel.running.chance import Chance, uniform
 
 MAX_LENGTH = 65  # tokens: the longest program of the original test set
-ROOM = MAX_LENGTH + 8  # the longest beginning of a construct is past the end at most
+ROOM = MAX_LENGTH + 8  # the head of a construct may be written past the end
 MAX_DEPTH = 5
 SIZES = 6  # blocks of more statements are like those of six
 # Blocks and constructs.

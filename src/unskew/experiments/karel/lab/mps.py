@@ -41,7 +41,7 @@ def _ran(command: list[str], places: Mapping[str, str], text: str = "") -> bool:
     ended = subprocess.run(  # noqa: S603 - what was found on the path, and goes to no shell
         command,
         check=False,
-        stdout=subprocess.DEVNULL,  # a pipe would be a daemon's too, and never end
+        stdout=subprocess.DEVNULL,  # the daemon would keep a pipe open for ever
         stderr=subprocess.DEVNULL,
         input=text,
         text=True,

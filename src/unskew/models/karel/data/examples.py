@@ -89,12 +89,15 @@ def read_tasks(names: Sequence[str], excluded: Sequence[str]) -> Reading:
         shared |= set(np.unique(hashes[known]).tolist())
         kept = batch.filter(~known)
         if len(kept) == 0:
-            raise UnskewError(f"all of {name} is excluded; exclude less, or give another dataset")
+            raise UnskewError(
+                f"all programs of {name} are left out, because they are in {', '.join(excluded)}; "
+                "exclude less, or give another dataset"
+            )
         _refuse_wrong(kept, name)
         parts.append(Tasks.of(kept))
     pairs = {part.worlds.shape[1] for part in parts}
     if len(pairs) > 1:
-        raise UnskewError(f"datasets have {sorted(pairs)} pairs an example; train on one number")
+        raise UnskewError(f"the datasets have {sorted(pairs)} pairs an example; give one number")
     return Reading(joined(parts), left_out, len(shared))
 
 
@@ -105,7 +108,7 @@ def _refuse_wrong(batch: Batch, name: str) -> None:
     if len(wrong):
         raise UnskewError(
             f"{name}: the program of row {int(wrong[0]) + 1} does not make its outputs; "
-            "look it over with unskew verify"
+            "check the dataset with unskew verify"
         )
 
 

@@ -224,7 +224,7 @@ class Feeds:
         parts = [feed.take(k) for feed, k in zip(self._feeds, rows, strict=True) if k]
         pairs = {worlds.shape[1] for _, worlds in parts}
         if len(pairs) > 1:
-            raise UnskewError(f"streams have {sorted(pairs)} pairs an example; mix one number")
+            raise UnskewError(f"the streams have {sorted(pairs)} pairs an example; give one number")
         return joined(parts)
 
     def close(self) -> None:

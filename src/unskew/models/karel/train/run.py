@@ -48,7 +48,7 @@ class RunConfig:
     def __post_init__(self) -> None:
         """Refuse values that cannot be trained with."""
         if (self.minutes is None) == (self.steps is None):
-            raise UnskewError("give either minutes or steps, not both and not neither")
+            raise UnskewError("give minutes or steps, and not both")
         if self.minutes is not None:
             check_range("minutes", self.minutes, 0.001, 100_000)
         if self.steps is not None:

@@ -1,0 +1,1 @@
+"""Processes that do pieces of work for another process: make parts, count files, code rows."""
