@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from unskew.datasets.discover import discover
-from unskew.discover.report.page import BARS, page, save_page
+import unskew
+from unskew.discovery.report.page import BARS, page, save_page
 
 EVIL = "<script>alert(1)</script>"
 VOID = {"meta", "link"}
@@ -46,7 +46,7 @@ def discovery():
                 "wrong": bool(rng.random() < (0.5 if b > 90 else 0.05)),
             }
         )
-    return discover(rows, answer="answer", failures="wrong")
+    return unskew.discover(rows, answer="answer", failures="wrong")
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +110,6 @@ def test_the_page_is_saved(discovery, html, tmp_path):
 
 def test_where_nothing_is_found_the_page_says_so():
     rng = np.random.default_rng(1)
-    found = discover([{"x": int(x)} for x in rng.integers(0, 2, 400)])
+    found = unskew.discover([{"x": int(x)} for x in rng.integers(0, 2, 400)])
     assert not found.findings
     assert "Nothing found" in page(found)

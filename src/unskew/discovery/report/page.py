@@ -12,9 +12,9 @@ from typing import Any
 from unskew.audits.report.templates import Data, render
 from unskew.audits.report.words import number, percent, shown, some
 from unskew.core.domain import example_text
-from unskew.discover.finding import Discovery, Finding, FindingKind
-from unskew.discover.sentences import blind_sentence
-from unskew.discover.terminal import COLUMNS, NAME, TITLES, ceiling_sentence, facts
+from unskew.discovery.finding import Discovery, Finding, FindingKind
+from unskew.discovery.sentences import blind_sentence
+from unskew.discovery.terminal import COLUMNS, NAME, TITLES, ceiling_sentence, facts
 from unskew.io.files import write_text
 
 BARS = 30  # of more values, the most frequent ones are shown
@@ -35,7 +35,7 @@ def page(discovery: Discovery) -> str:
     ]
     left_out = sorted(discovery.left_out.items(), key=lambda pair: -pair[1])
     return render(
-        "discover/report/page.html",
+        "discovery/report/page.html",
         label=shown(discovery.label, 200),
         facts=facts(discovery),
         lead=list(_lead(discovery)),
