@@ -216,3 +216,12 @@ def test_a_notebook_shows_what_a_terminal_shows(data):
     assert "<b>" not in html.replace("<p><b>", "").replace("</b>", "") or "<b> " not in html
     assert "what is skewed" in html
     assert "unskew.resample" in html
+
+
+def test_the_histogram_of_bins_is_in_the_order_of_the_numbers():
+    rng = np.random.default_rng(0)
+    found = discover([{"x": float(x)} for x in rng.exponential(100, 2_000)])
+    [finding] = [f for f in found if f.name.startswith("bins(x,")]
+    counts = list(finding.counts.values())
+    assert next(iter(finding.counts)).startswith("<")
+    assert counts[0] == max(counts)

@@ -16,7 +16,7 @@ from unskew.discovery.choose import Chosen
 from unskew.discovery.finding import Finding, FindingKind
 from unskew.discovery.proposal import Proposal
 from unskew.discovery.repair import Repair
-from unskew.discovery.score.cells import counted
+from unskew.discovery.score.cells import bins_of, counted
 from unskew.discovery.scored import Question, measured_again
 from unskew.discovery.search import FINALISTS, ShortList, search, search_again
 from unskew.discovery.sentences import measures, sentence
@@ -102,6 +102,8 @@ def as_finding(
     """Return a chosen feature as a finding; ``here`` are its values in the rows ``numbers``."""
     scored = one.scored
     counts = counted(here)
+    order = [*(bins_of(scored.proposal.name) or ()), *counts]
+    counts = {value: counts[value] for value in dict.fromkeys(order) if value in counts}
     return Finding(
         scored.proposal.name,
         kind,
