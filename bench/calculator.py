@@ -11,7 +11,7 @@ ROWS, NAIVE_ROWS = 1 << 17, 1 << 12
 
 
 def main() -> dict[str, Any]:
-    domain, found = load_domain("calculator"), {}
+    domain, figures = load_domain("calculator"), {}
     print("Calculator, one core, expressions/s (median of 7, slowest to fastest)")
     print(f"{'source':8}{'drawn':>32}{'drawn and measured':>32}{'plain Python':>14}{'ratio':>8}")
     for name in domain.sources:
@@ -37,10 +37,10 @@ def main() -> dict[str, Any]:
         drawn, both, twin = rate(draw), rate(measured), rate(slow, repeats=3)
         print(f"{name:8}{_spread(drawn):>32}{_spread(both):>32}{twin[0]:>14,.0f}", end="")
         print(f"{both[0] / twin[0]:>7.0f}x")
-        found[name] = {"drawn": drawn, "measured": both, "plain": twin}
+        figures[name] = {"drawn": drawn, "measured": both, "plain": twin}
     print("drawn: sampled, printed as text, evaluated; measured: all five variables;")
     print("plain Python: the twin in tests/naive, drawn and measured; ratio: measured over it")
-    return found
+    return figures
 
 
 def _spread(rates: tuple[float, float, float]) -> str:

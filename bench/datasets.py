@@ -18,14 +18,14 @@ from unskew.datasets.run import shard
 RECIPES = {
     "karel/msr": Recipe("karel/msr", 393_216, shard_size=16_384),
     "calculator/dcfg by length": Recipe(
-        "calculator/dcfg", 1_048_576, homogenize=("length",), shard_size=65_536
+        "calculator/dcfg", 500_000, homogenize=("length",), shard_size=65_536
     ),
 }
 ORIGINAL = 1_116_854
 
 
 def main() -> dict[str, Any]:
-    found = dict[str, Any]()
+    figures = dict[str, Any]()
     print("Datasets, workers started and files written included")
     for name, recipe in RECIPES.items():
         times = {}
@@ -38,18 +38,18 @@ def main() -> dict[str, Any]:
         one, two = recipe.n / times[1], recipe.n / times[2]
         print(f"{name:28}{one:>10,.0f}/s one worker {two:>10,.0f}/s two   {two / one:.2f}x")
         writing, counting = (100 * share for share in _shares(recipe))
-        found[name] = {"one": one, "two": two, "writing": writing, "measuring": counting,
+        figures[name] = {"one": one, "two": two, "writing": writing, "measuring": counting,
                        "bytes": size / recipe.n}  # fmt: skip
         print(
             f"{'':28}writing is {writing:.1f} % of drawing, measuring for the card {counting:.1f} %"
         )
         if name == "karel/msr":
             print(f"{'':28}{ORIGINAL / two:.0f} s for {ORIGINAL:,} examples on two cores")
-    found["memory"] = {str(rows): _peak(rows) for rows in (16_384, 65_536)}
-    for rows, peak in found["memory"].items():
+    figures["memory"] = {str(rows): _peak(rows) for rows in (16_384, 65_536)}
+    for rows, peak in figures["memory"].items():
         print(f"peak memory of a worker, karel/msr, {int(rows):,} rows in parts of 16,384: "
               f"{peak:,.0f} MiB")  # fmt: skip
-    return found
+    return figures
 
 
 def _shares(recipe: Recipe) -> tuple[float, float]:

@@ -46,21 +46,21 @@ CONSTRUCT_TOTALS = [1106, 954, 849, 735]  # REPEAT WHILE IFELSE IF
 
 
 def histogram(text: str, size: int) -> np.ndarray:
-    found = np.zeros(size)
+    counted = np.zeros(size)
     for pair in text.split():
         value, count = pair.split(":")
-        found[int(value)] = int(count)
-    return found / found.sum()
+        counted[int(value)] = int(count)
+    return counted / counted.sum()
 
 
 def lengths() -> np.ndarray:
-    found = np.zeros(p.MAX_LENGTH + 1)
+    counted = np.zeros(p.MAX_LENGTH + 1)
     for pair in LENGTHS.split():
         value, count = pair.split(":")
-        found[int(value)] = int(count)
+        counted[int(value)] = int(count)
     for (low, high), count in WIDE.items():
-        found[low : high + 1] = count / (high - low + 1)
-    return found / found.sum()
+        counted[low : high + 1] = count / (high - low + 1)
+    return counted / counted.sum()
 
 
 TARGETS = {
@@ -176,8 +176,8 @@ def facts_of(rows: np.ndarray) -> dict[str, np.ndarray]:
 
 def shares(rows: np.ndarray, weights: np.ndarray) -> dict[str, np.ndarray]:
     def counted(ids: list[int]) -> np.ndarray:
-        found = np.array([(weights[:, None] * (rows == i)).sum() for i in ids])
-        return found / found.sum()
+        totals = np.array([(weights[:, None] * (rows == i)).sum() for i in ids])
+        return totals / totals.sum()
 
     negated = np.zeros_like(rows, dtype=bool)
     negated[:, 2:] = rows[:, :-2] == t.NOT
@@ -238,14 +238,17 @@ def fit(programs: list[list[str]], drawn: int) -> Grammar:
         rows, _ = original_programs(generator(turn, "fit"), drawn, flat(grammar))
         facts = facts_of(rows)
         tables, limit, weights = rake(facts)
-        found = shares(rows, weights)
+        counted = shares(rows, weights)
         for name, target in goal.items():
             print(
-                turn, name, "total variation", round(float(abs(found[name] - target).sum() / 2), 4)
+                turn,
+                name,
+                "total variation",
+                round(float(abs(counted[name] - target).sum() / 2), 4),
             )
         # The weights are those of the choices they were fitted with, so these stay at the end.
         step = STEP if turn < TURNS - 1 else 0.0
-        factor = {name: (goal[name] / found[name]) ** step for name in goal}
+        factor = {name: (goal[name] / counted[name]) ** step for name in goal}
         at_depth = control_shares(rows, weights)
         print(turn, "constructs by depth", at_depth.round(3))
         odds = grammar.control / (1 - grammar.control).clip(min=1e-3)
@@ -277,7 +280,7 @@ def fit(programs: list[list[str]], drawn: int) -> Grammar:
 
 def nested(rows: np.ndarray) -> np.ndarray:
     """Return the share of programs in which a construct stands directly inside another."""
-    found = np.zeros((4, 4))
+    counted = np.zeros((4, 4))
     for row in rows:
         pairs, inside = set(), []
         for token in row[row > 0]:
@@ -290,8 +293,8 @@ def nested(rows: np.ndarray) -> np.ndarray:
             ):
                 inside.pop()
         for pair in pairs:
-            found[pair] += 1 / len(rows)
-    return found
+            counted[pair] += 1 / len(rows)
+    return counted
 
 
 def control_shares(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:

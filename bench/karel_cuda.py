@@ -61,12 +61,12 @@ class Pool:
 
     def long_pairs(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """The next ``n`` pairs whose runs take long; some twice where there are too few."""
-        found = []
-        while sum(map(len, found)) < n and self.next < len(self.order):
+        seen = []
+        while sum(map(len, seen)) < n and self.next < len(self.order):
             which, where = self.pairs(n)
             ran = run(self.code, self.worlds[where], which, threads=os.cpu_count() or 1)
-            found.append(np.stack([which, where])[:, ran.ticks >= LONG_TICKS].T)
-        which, where = np.resize(np.concatenate(found), (n, 2)).T.copy()
+            seen.append(np.stack([which, where])[:, ran.ticks >= LONG_TICKS].T)
+        which, where = np.resize(np.concatenate(seen), (n, 2)).T.copy()
         return which, where
 
 

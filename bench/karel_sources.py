@@ -33,24 +33,24 @@ SOURCES = {
 
 
 def main() -> dict[str, Any]:
-    found = {}
+    figures = {}
     print("Karel's sources, one core (median of 5, slowest to fastest); plain: worlds drawn")
     print("whole, the five of a set drawn again together, as the paper says")
     for name, (source, settings, worlds) in SOURCES.items():
         made = DOMAIN.source(source, settings)
         middle, low, high = rate(lambda made=made: len(made.draw(generator(0, "b"), N)[0]), 5)
         line = f"{name:26}{middle:>9,.0f} examples/s ({low:,.0f} to {high:,.0f})"
-        found[name] = {"rate": (middle, low, high), **_tries(settings, worlds)}
-        line += f"   {found[name]['worlds']:>6.0f} worlds each"
-        if "dropped" in found[name]:
-            line += f", {100 * found[name]['dropped']:.2f} % dropped"
+        figures[name] = {"rate": (middle, low, high), **_tries(settings, worlds)}
+        line += f"   {figures[name]['worlds']:>6.0f} worlds each"
+        if "dropped" in figures[name]:
+            line += f", {100 * figures[name]['dropped']:.2f} % dropped"
         if worlds is not None and "nested" not in settings:
-            found[name]["plain"] = _plain_rate(worlds)
-            line += f"   plain {found[name]['plain']:>7,.0f}/s"
+            figures[name]["plain"] = _plain_rate(worlds)
+            line += f"   plain {figures[name]['plain']:>7,.0f}/s"
         print(line)
     middle, low, high = rate(lambda: len(original_programs(generator(0, "p"), N)[0]), 5)
     print(f"{'programs like the msr':26}{middle:>9,.0f} programs/s ({low:,.0f} to {high:,.0f})")
-    return found
+    return figures
 
 
 def _tries(
@@ -67,8 +67,11 @@ def _tries(
     else:
         rows, _ = original_programs(generator(1, "b"), N)
         made = draw_pairs(generator(2, "b"), compile_programs(rows), worlds, 6, 5, TRIES)
-    each, dropped = made.tries.sum() / (made.status == MADE).sum(), (made.status != MADE).mean()
-    return {"worlds": each, "dropped": dropped}
+    worlds_each, dropped = (
+        made.tries.sum() / (made.status == MADE).sum(),
+        (made.status != MADE).mean(),
+    )
+    return {"worlds": worlds_each, "dropped": dropped}
 
 
 def _plain_rate(worlds: tuple[int, float, float, int]) -> float:

@@ -101,7 +101,7 @@ def questions(items: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def figures(items: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """How often the commonest answers come, how many answers there are, what repeats."""
+    """How often the most frequent answers come, how many answers there are, what repeats."""
     rows = [(item["question"], item["answer"]) for item in items]
     answers = Counter(answer for _, answer in rows)
     lengths = Counter(len(answer) for _, answer in rows)

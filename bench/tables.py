@@ -30,8 +30,10 @@ from bench.clock import peak
 from bench.results import options, save
 from unskew.audits.auditor import Auditor
 from unskew.core.batch import Batch
+from unskew.core.rng import generator
 from unskew.core.variables.column import column_variable
 from unskew.core.variables.variable import SalientVariable
+from unskew.domains import load_domain
 
 ROWS, CHATS, LARGE = 1_000_000, 50_000, 10_000_000
 ROWS_PER_BATCH = 1 << 16
@@ -53,6 +55,7 @@ def main(rows: int = LARGE) -> dict[str, Any]:
         print("Data of others, one core: rows a second, peak memory, and our time ÷ the peer's")
         for title, (ours, peers) in COMPARED.items():
             figures[title] = compare(folder, title, ours, peers)
+        figures["small file"] = small(folder)
         write_table(folder / LARGE_TABLE, rows)
         figures["large"] = large(folder, rows)
     return figures
@@ -81,6 +84,36 @@ def compare(folder: Path, title: str, ours: str, peers: tuple[str, ...]) -> dict
             ratio = f"{median(of_turns):6.2f} × ({min(of_turns):.2f} to {max(of_turns):.2f})"
         print(f"{title:24}{job:24}{rate:>13,.0f}/s{memory:>8,.0f} MiB  {ratio}", flush=True)
     return figures
+
+
+def small(folder: Path) -> dict[str, Any]:
+    """Print the seconds and the memory of whole processes that count a small file, in turns."""
+    path = folder / "small.jsonl"
+    path.write_text("".join(f'{{"answer": {n % 5}}}\n' for n in range(SMALL)), encoding="utf-8")
+    there = [name for name in SMALL_JOBS if find_spec(_library(name)) is not None]
+    ran = [{name: _process(SMALL_JOBS[name], path) for name in there} for _ in range(REPEATS + 1)]
+    figures: dict[str, Any] = {}
+    for name in there:
+        seconds = median(turn[name][0] for turn in ran[1:])
+        ratio = median(turn["unskew audit"][0] / turn[name][0] for turn in ran[1:])
+        memory = ran[-1][name][1]
+        figures[name] = {"seconds": seconds, "peak_mib": memory, "ours_to_peer": ratio}
+        print(
+            f"{f'a file of {SMALL} lines':24}{name:24}{seconds:>13.2f} s{memory:>8,.0f} MiB"
+            f"  {ratio:6.2f} ×",
+            flush=True,
+        )
+    return figures
+
+
+def _process(code: str, path: Path) -> tuple[float, float]:
+    """Return the seconds of a process that runs code on a file, and its peak memory."""
+    code += "; from bench.clock import peak; print(peak())"
+    start = time.perf_counter()
+    ran = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    return time.perf_counter() - start, float(ran.stdout.split()[-1])
 
 
 def large(folder: Path, rows: int) -> dict[str, Any]:
@@ -184,6 +217,15 @@ def polars_resample(folder: Path) -> int:
     return ROWS
 
 
+def gym_tasks(_: Path) -> int:
+    batch, _ = load_domain("reasoning-gym").source("gcd").draw(generator(0, "bench"), TASKS)
+    return len(batch)
+
+
+def library_tasks(_: Path) -> int:
+    return len(list(import_module("reasoning_gym").create_dataset("gcd", size=TASKS, seed=0)))
+
+
 def audit_large(folder: Path) -> int:
     return unskew.audit(folder / LARGE_TABLE, by=five_variables()).n
 
@@ -200,6 +242,8 @@ JOBS: dict[str, Job] = {
     "polars text": polars_text,
     "unskew.resample": resample_table,
     "polars resample": polars_resample,
+    "unskew tasks": gym_tasks,
+    "reasoning_gym": library_tasks,
     "large audit": audit_large,
 }
 COMPARED = {
@@ -208,6 +252,15 @@ COMPARED = {
     "chats, JSONL": ("unskew.audit chats", ("json.loads", "datasets")),
     "a text's length": ("unskew.audit text", ("polars text",)),
     "resample": ("unskew.resample", ("polars resample",)),
+    "tasks of gcd": ("unskew tasks", ("reasoning_gym",)),
+}
+SMALL, TASKS = 100, 20_000
+SMALL_JOBS = {
+    "unskew audit": "from contextlib import suppress; import sys; from unskew.cli import main\n"
+    "sys.argv[:1] = ['unskew', 'audit']\nwith suppress(SystemExit): main()\n0",
+    "pandas": "import sys, pandas\n"
+    "print(pandas.read_json(sys.argv[1], lines=True)['answer'].value_counts())",
+    "polars": "import sys, polars\nprint(polars.read_ndjson(sys.argv[1])['answer'].value_counts())",
 }
 
 

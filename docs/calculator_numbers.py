@@ -104,12 +104,12 @@ def _budgets(result: dict[str, Any]) -> str:
         "KL removed, %",
     )
     settings, train = result["settings"], result["settings"]["train"]
-    said = (
+    message = (
         f"{settings['seeds']} seeds, {settings['times'] * settings['seeds']} of the original; "
         f"{train['steps']:,} steps; everything took {result['seconds']:.0f} s on "
         f"{result['provenance']['hardware']}."
     )
-    return f"{table(heads, rows)}\n\n{said}"
+    return f"{table(heads, rows)}\n\n{message}"
 
 
 def _cells(data: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:

@@ -104,7 +104,7 @@ def _print_faults(results: list[Result]) -> None:
         for key, fault in sorted(result.faults.items()):
             path = save(result.name, fault.data, FOUND)
             print(f"\n{result.name}: {fault.kind} at {fault.where}, {result.times[key]:,} times")
-            print(f"  {fault.said}\n  python -m fuzz --again {path}")
+            print(f"  {fault.printed}\n  python -m fuzz --again {path}")
     if any(result.faults for result in results):
         print()
 

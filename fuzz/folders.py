@@ -87,10 +87,10 @@ def _dataset_file(recipe: Recipe, name: str, folder: Path) -> Reader:
 def _sealed(note: bytes) -> bytes:
     """Give a note the digest of what it says, so that it is read on."""
     try:
-        said = json.loads(note)
-        said.pop("digest", None)
-        digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-        return json.dumps({**said, "digest": digest}).encode()
+        data = json.loads(note)
+        data.pop("digest", None)
+        digest = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+        return json.dumps({**data, "digest": digest}).encode()
     except (ValueError, AttributeError, TypeError, RecursionError):
         return note
 
@@ -104,11 +104,11 @@ def _open(folder: Path) -> None:
 
 
 def _verify(folder: Path) -> None:
-    found = verify(folder)
-    wrong = [line for line in found.faults if "\n" in line]
+    checked = verify(folder)
+    wrong = [line for line in checked.faults if "\n" in line]
     if wrong:
         raise ValueError(f"a fault of several lines: {wrong[0]!r}")
-    json.dumps(found.to_dict())
+    json.dumps(checked.to_dict())
 
 
 def _states(_: Path) -> Reader:

@@ -64,7 +64,7 @@ class Fault:
 
     kind: str  # the exception's class, "ended by SIGSEGV", "takes too long"
     where: str  # the innermost line of unskew
-    said: str
+    printed: str
     data: bytes
 
     @property
@@ -181,14 +181,14 @@ def _one_process(
         if process.exitcode == 0:
             return numbers.stop
         number = int(shared[0])
-        said = trace.read_text(errors="replace") if trace.is_file() else ""
+        text = trace.read_text(errors="replace") if trace.is_file() else ""
         data = b""
         if number != PREPARING:
             made = Path(folder, "again")
             made.mkdir()
             data = made_input(target, target.prepare(made), seed, number)
         kind = "takes too long" if hung else _ended(process.exitcode)
-        result.add(Fault(kind, _traced(said), f"input {number}", data))
+        result.add(Fault(kind, _traced(text), f"input {number}", data))
         return numbers.stop if number == PREPARING else number + 1
 
 
@@ -232,13 +232,13 @@ def _work(
             data = made_input(target, reader, seed, number)
             shared[0] = number
             begin = time.perf_counter()
-            found = outcome(reader, data)
+            result_of_input = outcome(reader, data)
             seconds.value += time.perf_counter() - begin
             shared[1] += 1
-            if isinstance(found, Fault):
-                send.send(found)
+            if isinstance(result_of_input, Fault):
+                send.send(result_of_input)
             else:
-                shared[2] += found
+                shared[2] += result_of_input
             if time.monotonic() > end:
                 break
         faulthandler.disable()

@@ -106,10 +106,10 @@ def _text_file(name: str, lines: list[dict[str, Any]], read: Callable[[Path], ob
         def make(rng: Rng) -> bytes:
             if rng.random() < 0.3:
                 return often(rng, valid, TEXTUAL)
-            found = valid.splitlines()
-            at = int(rng.integers(len(found)))
-            found[at] = change_json(rng, found[at])
-            return b"\n".join(found)
+            parts = valid.splitlines()
+            at = int(rng.integers(len(parts)))
+            parts[at] = change_json(rng, parts[at])
+            return b"\n".join(parts)
 
         def read_file(data: bytes) -> None:
             (folder / name).write_bytes(data)
@@ -122,8 +122,8 @@ def _text_file(name: str, lines: list[dict[str, Any]], read: Callable[[Path], ob
 
 def _configs(folder: Path) -> Reader:
     line = {"kind": KIND, "model": SIZES.facts(), "data": {"names": ["karel/msr"]}}
-    found: Reader = _text_file(CONFIG, [line], _open_config)(folder)
-    return found
+    reader: Reader = _text_file(CONFIG, [line], _open_config)(folder)
+    return reader
 
 
 def _open_config(folder: Path) -> None:
@@ -133,8 +133,8 @@ def _open_config(folder: Path) -> None:
 
 def _metrics(folder: Path) -> Reader:
     lines = [{"step": step, "loss": 1 / step, "rate": 0.1} for step in range(1, 6)]
-    found: Reader = _text_file(METRICS, lines, lambda folder: cut_log(folder, 3))(folder)
-    return found
+    reader: Reader = _text_file(METRICS, lines, lambda folder: cut_log(folder, 3))(folder)
+    return reader
 
 
 TARGETS = (

@@ -99,18 +99,18 @@ def integer(rng: Rng, data: bytes) -> bytes:
 
 def lines(rng: Rng, data: bytes) -> bytes:
     """Leave out, repeat or exchange lines."""
-    found = data.split(b"\n")
-    first, second = int(rng.integers(len(found))), int(rng.integers(len(found)))
+    parts = data.split(b"\n")
+    first, second = int(rng.integers(len(parts))), int(rng.integers(len(parts)))
     kind = int(rng.integers(4))
     if kind == 0:
-        del found[first]
+        del parts[first]
     elif kind == 1:
-        found.insert(second, found[first])
+        parts.insert(second, parts[first])
     elif kind == 2:
-        found[first], found[second] = found[second], found[first]
+        parts[first], parts[second] = parts[second], parts[first]
     else:
-        found[first] = b" " * int(rng.integers(9)) + found[first].lstrip()
-    return b"\n".join(found)
+        parts[first] = b" " * int(rng.integers(9)) + parts[first].lstrip()
+    return b"\n".join(parts)
 
 
 BINARY: tuple[Change, ...] = (flip, flip, overwrite, insert, cut, truncate, double, move, integer)
@@ -127,20 +127,20 @@ def often(rng: Rng, data: bytes, changes: Sequence[Change]) -> bytes:
 
 def words(rng: Rng, data: bytes, vocabulary: Sequence[str]) -> bytes:
     """Exchange, leave out or add words of a language."""
-    found = data.decode(errors="replace").split(" ")
+    parts = data.decode(errors="replace").split(" ")
     for _ in range(pick(rng, (1, 1, 2, 5))):
-        at = int(rng.integers(len(found) + 1))
+        at = int(rng.integers(len(parts) + 1))
         kind = int(rng.integers(4))
         if kind == 0:
-            found.insert(at, pick(rng, vocabulary))
+            parts.insert(at, pick(rng, vocabulary))
         elif kind == 1:
-            del found[at : at + 1]
+            del parts[at : at + 1]
         elif kind == 2:
-            found[at : at + 1] = [pick(rng, vocabulary)]
+            parts[at : at + 1] = [pick(rng, vocabulary)]
         else:
             stop = at + int(rng.integers(12))
-            found[at:stop] = found[at:stop] * pick(rng, (2, 3, 40))
-    return " ".join(found).encode()
+            parts[at:stop] = parts[at:stop] * pick(rng, (2, 3, 40))
+    return " ".join(parts).encode()
 
 
 def value(rng: Rng) -> str:
@@ -182,16 +182,16 @@ def change_json(rng: Rng, data: bytes) -> bytes:
 
 def _places(tree: Any) -> list[tuple[Any, Any]]:
     """Return every container with each of its keys."""
-    found: list[tuple[Any, Any]] = []
+    seen: list[tuple[Any, Any]] = []
     todo = [tree]
-    while todo and len(found) < 3000:
+    while todo and len(seen) < 3000:
         node = todo.pop()
         entries = node.items() if isinstance(node, dict) else enumerate(node)
         for key, child in entries:
-            found.append((node, key))
+            seen.append((node, key))
             if isinstance(child, (dict, list)):
                 todo.append(child)
-    return found
+    return seen
 
 
 def _change_place(rng: Rng, tree: Any, place: tuple[Any, Any], raw: Callable[[str], str]) -> None:

@@ -71,10 +71,10 @@ def _caches(folder: Path) -> Reader:
     valid = path.read_bytes()
 
     def make(rng: Rng) -> bytes:
-        found = valid.splitlines()
-        at = int(rng.integers(len(found)))
-        found[at] = change_json(rng, found[at])
-        data = b"\n".join(found) + b"\n"
+        lines = valid.splitlines()
+        at = int(rng.integers(len(lines)))
+        lines[at] = change_json(rng, lines[at])
+        data = b"\n".join(lines) + b"\n"
         return often(rng, data, TEXTUAL) if rng.random() < 0.4 else data
 
     def read(data: bytes) -> None:

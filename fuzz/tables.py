@@ -53,9 +53,9 @@ def use(path: Path, made: Path) -> Callable[[bytes], None]:
 
 
 def _audit(path: Path, _: Path) -> None:
-    found = audit(path)
-    json.dumps(found.to_dict(), default=str)
-    str(found)
+    result = audit(path)
+    json.dumps(result.to_dict(), default=str)
+    str(result)
 
 
 def _show(path: Path, _: Path) -> None:
@@ -110,11 +110,11 @@ def _json_lines(folder: Path) -> Reader:
     ]
 
     def make(rng: Rng) -> bytes:
-        found = pick(rng, seeds).splitlines()
+        lines = pick(rng, seeds).splitlines()
         for _ in range(pick(rng, (1, 1, 2))):
-            at = int(rng.integers(len(found)))
-            found[at] = change_json(rng, found[at]) if found[at][:1] == b"{" else b"null"
-        data = b"\n".join(found)
+            at = int(rng.integers(len(lines)))
+            lines[at] = change_json(rng, lines[at]) if lines[at][:1] == b"{" else b"null"
+        data = b"\n".join(lines)
         return often(rng, data, TEXTUAL) if rng.random() < 0.2 else data
 
     return Reader(make, use(folder / "input.jsonl", folder / "made"))

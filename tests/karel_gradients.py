@@ -72,10 +72,10 @@ def _without_second_bias(named: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {name: tensor for name, tensor in named.items() if "bias_hh" not in name}
 
 
-def errors(found: Mapping[str, Tensor], exact: Mapping[str, Tensor]) -> dict[str, float]:
+def errors(result: Mapping[str, Tensor], exact: Mapping[str, Tensor]) -> dict[str, float]:
     """Relative errors, by name."""
     return {
-        name: relative_error(found[name].to(tensor.device, tensor.dtype), tensor)
+        name: relative_error(result[name].to(tensor.device, tensor.dtype), tensor)
         for name, tensor in exact.items()
     }
 

@@ -36,7 +36,7 @@ def has_rate(hits: int, trials: int, rate: float) -> float:
 
 
 def _pooled(table: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Join the columns expected fewer than RARE times, commonest last, into one or more."""
+    """Join the columns expected fewer than RARE times, the most frequent last, into one or more."""
     joined, waiting, due = [], np.zeros(table.shape[0]), 0.0
     for column in np.argsort(expected, kind="stable"):
         waiting, due = waiting + table[:, column], due + expected[column]

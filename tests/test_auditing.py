@@ -50,21 +50,21 @@ def die(rng: np.random.Generator) -> int:
 @given(st.lists(st.integers(0, 5), min_size=1), st.booleans())
 def test_figures_agree_with_the_twin(values: list[int], declared: bool) -> None:
     support = range(6) if declared else sorted(set(values))
-    found = audit(values, by={"x": over(itself, support) if declared else itself}).variables["x"]
+    variable = audit(values, by={"x": over(itself, support) if declared else itself}).variables["x"]
     expected = histogram_statistics(Counter(values), list(support))
-    assert found.counts == {x: values.count(x) for x in support}
-    assert list(found.counts) == list(support)
-    assert found.kl == pytest.approx(expected["kl"], abs=1e-12)
-    assert found.total_variation == pytest.approx(expected["total_variation"], abs=1e-12)
-    assert found.entropy == pytest.approx(expected["entropy"], abs=1e-12)
-    assert found.n == len(values)
+    assert variable.counts == {x: values.count(x) for x in support}
+    assert list(variable.counts) == list(support)
+    assert variable.kl == pytest.approx(expected["kl"], abs=1e-12)
+    assert variable.total_variation == pytest.approx(expected["total_variation"], abs=1e-12)
+    assert variable.entropy == pytest.approx(expected["entropy"], abs=1e-12)
+    assert variable.n == len(values)
     if declared:
-        assert list(found.missing) == expected["missing"]
+        assert list(variable.missing) == expected["missing"]
 
 
-def test_the_commonest_values_come_first() -> None:
-    found = audit([*"aaab"], by={"letter": over(itself, "abc")}).variables["letter"]
-    assert found.commonest == (("a", 0.75), ("b", 0.25))
+def test_the_most_frequent_values_come_first() -> None:
+    variable = audit([*"aaab"], by={"letter": over(itself, "abc")}).variables["letter"]
+    assert variable.most_frequent == (("a", 0.75), ("b", 0.25))
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,12 @@ def test_a_planted_hole_is_found_and_nothing_else(planted: int) -> None:
 def test_sparse_data_without_a_hole_has_none(n: int) -> None:
     """400 heavy-tailed samples; at 0.001 each, more than two fail with probability 0.008."""
     rng = np.random.default_rng(1)
-    found = 0
+    alarms = 0
     for tail in np.linspace(0.3, 1.2, 400):
         drawn = np.ceil(rng.pareto(tail, n)).clip(0, 1e6).astype(int).tolist()
         assert len(set(drawn)) < max(drawn)  # there are gaps
-        found += bool(audit(drawn, by={"x": itself}).variables["x"].missing)
-    assert found <= 2
+        alarms += bool(audit(drawn, by={"x": itself}).variables["x"].missing)
+    assert alarms <= 2
 
 
 def test_values_are_put_in_order() -> None:
@@ -127,9 +127,9 @@ def test_values_are_put_in_order() -> None:
 
 def test_batches_are_counted_together() -> None:
     values = [x % 7 for x in range(10_000)]  # three batches
-    found = audit(iter(values), by={"x": itself})
-    assert found.n == 10_000
-    assert found.variables["x"].counts == Counter(values)
+    result = audit(iter(values), by={"x": itself})
+    assert result.n == 10_000
+    assert result.variables["x"].counts == Counter(values)
 
 
 # Duplicates.
@@ -162,9 +162,9 @@ def distinct(*batches: Batch) -> int:
 
 class TestDuplicates:
     def check(self, examples: list[Any], keys: list[Hashable]) -> None:
-        found = audit(examples, by=constant)
-        assert found.distinct == len(set(keys))
-        assert found.duplicates == len(keys) - len(set(keys))
+        result = audit(examples, by=constant)
+        assert result.distinct == len(set(keys))
+        assert result.duplicates == len(keys) - len(set(keys))
 
     def test_texts(self) -> None:
         rng = np.random.default_rng(0)
@@ -189,7 +189,7 @@ class TestDuplicates:
 
     def test_sets_whatever_their_order(self) -> None:
         sets = frozenset([8, 0]), frozenset([0, 8]), frozenset([8])
-        self.check([Point(each) for each in sets], [0, 0, 1])
+        self.check([Point(part) for part in sets], [0, 0, 1])
 
     def test_mixed(self) -> None:
         mixed = [1, "1", (1,), ("1",), None, "None", 2.5, "2.5", b"1", "", 1, "1", (1,), None]
@@ -214,8 +214,8 @@ class TestDuplicates:
         numbers = np.random.default_rng(4).integers(0, 900, size=5000).tolist()
         for kind in (Point, Slotted):
             self.check([kind(n) for n in numbers], numbers)
-            found = audit((kind(n) for n in numbers), by=constant)  # none is kept
-            assert found.distinct == len(set(numbers))
+            result = audit((kind(n) for n in numbers), by=constant)  # none is kept
+            assert result.distinct == len(set(numbers))
         self.check([Point(1), Slotted(1), Point(Point(1)), Point(Point(1))], [0, 1, 2, 2])
 
     def test_objects_that_hold_themselves(self) -> None:
@@ -320,12 +320,12 @@ def rows() -> list[dict[str, Any]]:
     return [{"kind": "ab"[i % 2], "size": i % 3, "id": i} for i in range(900)]
 
 
-def check_rows(found: unskew.Audit) -> None:
-    assert found.n == found.distinct == 900
-    assert list(found.variables) == ["kind", "size", "id"]
-    assert found.variables["id"].edges  # each row has an id of its own
-    assert found.variables["kind"].counts == {"a": 450, "b": 450}
-    assert found.variables["size"].counts == {0: 300, 1: 300, 2: 300}
+def check_rows(result: unskew.Audit) -> None:
+    assert result.n == result.distinct == 900
+    assert list(result.variables) == ["kind", "size", "id"]
+    assert result.variables["id"].edges  # each row has an id of its own
+    assert result.variables["kind"].counts == {"a": 450, "b": 450}
+    assert result.variables["size"].counts == {0: 300, 1: 300, 2: 300}
 
 
 def test_a_list_and_a_generator() -> None:
@@ -355,10 +355,10 @@ def test_a_folder_of_files(written: Path) -> None:
 
 
 def test_a_sampler() -> None:
-    found = audit(die, by={"x": itself}, n=500, seed=3)
-    assert (found.label, found.n) == ("die", 500)
-    assert found.to_dict() == audit(die, by={"x": itself}, n=500, seed=3).to_dict()
-    assert found.to_dict() != audit(die, by={"x": itself}, n=500, seed=4).to_dict()
+    result = audit(die, by={"x": itself}, n=500, seed=3)
+    assert (result.label, result.n) == ("die", 500)
+    assert result.to_dict() == audit(die, by={"x": itself}, n=500, seed=3).to_dict()
+    assert result.to_dict() != audit(die, by={"x": itself}, n=500, seed=4).to_dict()
 
 
 def test_what_is_endless_is_audited_up_to_100_000_examples() -> None:
@@ -366,40 +366,40 @@ def test_what_is_endless_is_audited_up_to_100_000_examples() -> None:
 
 
 def test_a_source_by_name_with_settings() -> None:
-    found = audit("calculator/dcfg", n=2000, settings={"p": 0.0})
-    assert found.label == "calculator/dcfg"
-    assert list(found.variables) == [
+    result = audit("calculator/dcfg", n=2000, settings={"p": 0.0})
+    assert result.label == "calculator/dcfg"
+    assert list(result.variables) == [
         "length",
         "operations",
         "parentheses",
         "mean_depth",
         "max_depth",
     ]
-    assert found.variables["operations"].counts == {0: 2000}
-    assert found.distinct == 10
+    assert result.variables["operations"].counts == {0: 2000}
+    assert result.distinct == 10
     by_text = audit("calculator/dcfg", n=2000, settings={"p": "0.0"})
-    assert by_text.to_dict() == found.to_dict()
+    assert by_text.to_dict() == result.to_dict()
 
 
 def test_a_source_as_an_object() -> None:
     source = Source("ones", lambda rng, n: (Batch({"x": np.ones(n, dtype=int)}), Counter(bad=1)))
-    found = audit(source, n=10)
-    assert found.variables["x"].counts == {1: 10}
+    result = audit(source, n=10)
+    assert result.variables["x"].counts == {1: 10}
 
 
 def test_what_a_source_dropped_is_counted_for_the_examples_audited() -> None:
     """One draw in two is dropped, so that beside 2,000 stand about 2,000 (63 is one σ)."""
-    found = audit("calculator/dcfg", n=2000, settings={"p": 0.5, "max_length": 1})
-    assert abs(sum(found.dropped.values()) - 2000) < 400
+    result = audit("calculator/dcfg", n=2000, settings={"p": 0.5, "max_length": 1})
+    assert abs(sum(result.dropped.values()) - 2000) < 400
 
 
 def test_a_dataset_and_its_folder(written: Path) -> None:
     recipe = Recipe("calculator/dcfg", 500, homogenize=("max_depth",), shard_size=200)
     dataset = generate(recipe, "made")
-    found = audit(dataset)
-    assert found.n == 500
-    assert found.variables["max_depth"].counts == dataset.tally.kept_values["max_depth"]
-    assert audit("made").to_dict() == found.to_dict() == audit(Path("made")).to_dict()
+    result = audit(dataset)
+    assert result.n == 500
+    assert result.variables["max_depth"].counts == dataset.tally.kept_values["max_depth"]
+    assert audit("made").to_dict() == result.to_dict() == audit(Path("made")).to_dict()
 
 
 def test_what_a_dataset_dropped_is_said_where_all_of_it_is_read(written: Path) -> None:
@@ -414,18 +414,18 @@ def test_a_function_of_ones_own_module(written: Path) -> None:
     (written / "my_dice.py").write_text(
         "def draw(rng):\n    return int(rng.integers(6))\n\ndef odd(x):\n    return x % 2\n"
     )
-    found = audit("my_dice:draw", by="my_dice:odd", n=100)
-    assert (found.label, found.n) == ("my_dice:draw", 100)
-    assert set(found.variables["my_dice:odd"].counts) == {0, 1}
+    result = audit("my_dice:draw", by="my_dice:odd", n=100)
+    assert (result.label, result.n) == ("my_dice:draw", 100)
+    assert set(result.variables["my_dice:odd"].counts) == {0, 1}
     assert audit([1, 3], by="my_dice:odd").variables["my_dice:odd"].counts == {1: 2}
 
 
 def test_variables_by_name_of_a_column_and_of_another_domain(written: Path) -> None:
     table = pa.table({"expression": ["1+2", "3"], "value": [3, 3]})
     pq.write_table(table, written / "sums.parquet")
-    found = audit("sums.parquet", by=["value", "calculator/operations"])
-    assert found.variables["value"].counts == {3: 2}
-    assert found.variables["operations"].counts == {0: 1, 1: 1}
+    result = audit("sums.parquet", by=["value", "calculator/operations"])
+    assert result.variables["value"].counts == {3: 2}
+    assert result.variables["operations"].counts == {0: 1, 1: 1}
 
 
 def test_a_column_may_be_named_example(written: Path) -> None:
@@ -452,9 +452,9 @@ def test_columns_are_left_out_for_the_reason_that_is_true(run: Any, written: Pat
         "meta": "its dicts have 500 different keys; name one: meta.a0",
         "none": "its dicts have no names",
     }
-    found = audit(table)
-    assert found.left_out == left_out
-    assert list(found.variables) == ["count(tags)", "kind"]
+    result = audit(table)
+    assert result.left_out == left_out
+    assert list(result.variables) == ["count(tags)", "kind"]
     (written / "x.jsonl").write_text("\n".join(map(json.dumps, table)))
     out = " ".join(run("audit", "x.jsonl")[1].split())
     assert "not measured: meta (its dicts have 500 different keys; name one" in out
@@ -488,17 +488,17 @@ def scores(n: int, scale: float = 1.0, seed: int = 0) -> list[dict[str, Any]]:
 def test_numbers_that_hardly_repeat_are_counted_in_bins_of_one_width() -> None:
     data = scores(2000)
     for by in (None, "score", {"score": lambda row: row["score"]}):
-        found = audit(data, by=by).variables["score"]
-        assert found.edges[:2] == (-3.75, -3.5)
-        labels = list(found.counts)
+        variable = audit(data, by=by).variables["score"]
+        assert variable.edges[:2] == (-3.75, -3.5)
+        labels = list(variable.counts)
         assert labels[:2] == ["< -3.75", "[-3.75, -3.5)"]
-        assert labels[-1] == f"≥ {found.edges[-1]:g}"
+        assert labels[-1] == f"≥ {variable.edges[-1]:g}"
         inside = sum(-0.25 <= row["score"] < 0 for row in data)
-        assert found.counts["[-0.25, 0)"] == inside > 100
-        assert found.n == 2000
-        assert found.kl > 0.3
-        assert "in 29 bins of 0.25" in found.doc
-        assert found.to_dict()["support"] == "bins"
+        assert variable.counts["[-0.25, 0)"] == inside > 100
+        assert variable.n == 2000
+        assert variable.kl > 0.3
+        assert "in 29 bins of 0.25" in variable.doc
+        assert variable.to_dict()["support"] == "bins"
 
 
 def test_the_bins_are_said_with_what_makes_others(run: Any, written: Path) -> None:
@@ -520,9 +520,9 @@ def test_the_bins_are_said_with_what_makes_others(run: Any, written: Path) -> No
     ids=["few", "twice", "texts", "mixed", "repeating"],
 )
 def test_what_is_few_or_repeats_or_is_no_number_is_counted_by_value(values: list[Any]) -> None:
-    found = audit(values, by={"x": itself}).variables["x"]
-    assert found.edges == ()
-    assert found.counts == Counter(values)
+    variable = audit(values, by={"x": itself}).variables["x"]
+    assert variable.edges == ()
+    assert variable.counts == Counter(values)
 
 
 @pytest.mark.parametrize(
@@ -553,17 +553,17 @@ def test_a_declared_support_says_what_is_even() -> None:
 
 def test_missing_numbers_and_whole_numbers_have_bins_too() -> None:
     values = [None if x % 10 == 0 else 1_000 + 7 * x for x in range(2000)]
-    found = audit([{"x": value} for value in values]).variables["x"]
-    assert found.counts[None] == 200
-    assert found.counts["< 1500"] == sum(value is not None and value < 1500 for value in values)
+    variable = audit([{"x": value} for value in values]).variables["x"]
+    assert variable.counts[None] == 200
+    assert variable.counts["< 1500"] == sum(value is not None and value < 1500 for value in values)
 
 
 def test_later_batches_go_into_the_bins_of_the_first() -> None:
     """The first batch has 4,096 rows from 0 to 1; what comes after lies in the open ends."""
     rng = np.random.default_rng(3)
     values = [*rng.random(4096).tolist(), -7.0, 12.0]
-    found = audit(iter(values), by={"x": itself}).variables["x"]
-    first, *_, last = found.counts.values()
+    variable = audit(iter(values), by={"x": itself}).variables["x"]
+    first, *_, last = variable.counts.values()
     assert first == 1 + sum(value < 0.05 for value in values[:4096])
     assert last == 1 + sum(value >= 0.95 for value in values[:4096])
 
@@ -576,14 +576,14 @@ def test_later_batches_go_into_the_bins_of_the_first() -> None:
 def test_outliers_leave_the_bins_of_all_others_as_they_are(outliers: list[float]) -> None:
     data = scores(2000)
     usual = audit(data).variables["score"]
-    found = audit([*data, *({"score": x} for x in outliers)]).variables["score"]
-    assert found.edges == usual.edges
-    labels = list(found.counts)
+    variable = audit([*data, *({"score": x} for x in outliers)]).variables["score"]
+    assert variable.edges == usual.edges
+    labels = list(variable.counts)
     for label in labels[1:-1]:
-        assert found.counts[label] == usual.counts[label]
+        assert variable.counts[label] == usual.counts[label]
     low, high = sum(x < 0 for x in outliers), sum(x > 0 for x in outliers)
-    assert found.counts[labels[0]] == usual.counts[labels[0]] + low
-    assert found.counts[labels[-1]] == usual.counts[labels[-1]] + high
+    assert variable.counts[labels[0]] == usual.counts[labels[0]] + low
+    assert variable.counts[labels[-1]] == usual.counts[labels[-1]] + high
 
 
 def test_what_is_no_small_part_is_no_outlier() -> None:
@@ -692,8 +692,8 @@ def test_only_common_variables_are_compared() -> None:
     ids=repr,
 )
 def test_an_audit_is_ready_for_json(values: list[Hashable]) -> None:
-    found = audit(values, by={"x": itself})
-    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    result = audit(values, by={"x": itself})
+    data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert [count for _, count in data["variables"]["x"]["histogram"]] == [1] * len(values)
     names = {"label", "n", "distinct", "duplicates", "dropped", "left_out", "variables"}
     assert set(data) == names

@@ -98,13 +98,13 @@ def generic_value(text: str, rng: np.random.Generator) -> int:
 
 def pairs(text: str) -> list[tuple[int, int]]:
     """Where each pair of parentheses opens and closes."""
-    found, waiting = [], []
+    seen, waiting = [], []
     for position, character in enumerate(text):
         if character == "(":
             waiting.append(position)
         elif character == ")":
-            found.append((waiting.pop(), position))
-    return found
+            seen.append((waiting.pop(), position))
+    return seen
 
 
 def redundant_pairs(text: str) -> int:
@@ -158,8 +158,8 @@ def test_the_kernels_are_the_twin_on_thousands_of_expressions() -> None:
         (kernels.PARENTHESES, "parentheses"),
         (kernels.MAX_DEPTH, "max_depth"),
     ]:
-        found = kernels.measure_texts(*packed(texts), what)
-        assert found.tolist() == [measures[name] for measures in measured], name
+        by_kernel = kernels.measure_texts(*packed(texts), what)
+        assert by_kernel.tolist() == [measures[name] for measures in measured], name
     depth_sum = kernels.measure_texts(*packed(texts), kernels.DEPTH_SUM)
     assert depth_sum.tolist() == [sum(naive.digit_depths(text)) for text in texts]
 
@@ -267,12 +267,12 @@ def histograms(texts: list[str], values: list[int]) -> Histograms:
     """Count the features of texts; all but digits and value follow from the shape alone."""
     shapes: Counter[Hashable] = Counter(text.translate(DIGITS_TO_ZERO) for text in texts)
     digits = Counter(c for c in "".join(texts) if c.isdigit())
-    found: Histograms = {"shape": shapes, "value": Counter(values), "digit": Counter(digits)}
+    counts: Histograms = {"shape": shapes, "value": Counter(values), "digit": Counter(digits)}
     for name, feature in FEATURES.items():
-        found[name] = Counter()
+        counts[name] = Counter()
         for shape, count in shapes.items():
-            found[name][feature(str(shape))] += count
-    return found
+            counts[name][feature(str(shape))] += count
+    return counts
 
 
 @cache
@@ -490,13 +490,13 @@ def measured(*texts: str) -> dict[str, list[Any]]:
 
 def test_the_five_variables_are_those_of_the_twin() -> None:
     texts = sampled_texts(300)
-    found = measured(*texts)
+    values = measured(*texts)
     for row, expected in enumerate(map(naive.measures, texts)):
-        assert found["length"][row] == naive.rounded_length(int(expected["length"]))
+        assert values["length"][row] == naive.rounded_length(int(expected["length"]))
         for name in ("operations", "parentheses", "max_depth"):
-            assert found[name][row] == expected[name]
+            assert values[name][row] == expected[name]
         quarters = int(4 * expected["mean_depth"] + 0.5)
-        assert found["mean_depth"][row] == quarters / 4
+        assert values["mean_depth"][row] == quarters / 4
 
 
 def test_an_unknown_variable_is_answered_with_the_nearest() -> None:

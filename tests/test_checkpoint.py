@@ -30,11 +30,11 @@ def path(tmp_path: Path) -> Path:
 def refusal(path: Path) -> str:
     with pytest.raises(UnskewError) as caught:
         load_checkpoint(path)
-    said = str(caught.value)
-    assert str(path) in said
-    assert "\n" not in said
-    assert ";" in said  # and the next step
-    return said
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    assert ";" in message  # and the next step
+    return message
 
 
 def same(tensors) -> bool:
@@ -76,21 +76,21 @@ def test_a_checkpoint_that_is_replaced_while_it_is_read_is_one_of_the_two(tmp_pa
 
 def test_a_byte_that_changed_is_noticed_wherever_it_is(path):
     """Two kinds of change at every byte: refused, or read as what was written."""
-    whole, harmless, said = path.read_bytes(), 0, set()
+    whole, harmless, messages = path.read_bytes(), 0, set()
     for at in range(len(whole)):
         for flip in (1, 128):
             path.write_bytes(whole[:at] + bytes([whole[at] ^ flip]) + whole[at + 1 :])
             try:
                 tensors, facts = load_checkpoint(path)
             except UnskewError as error:
-                said.add(str(error))
+                messages.add(str(error))
                 continue
             assert same(tensors)
             assert facts == FACTS
             harmless += 1
     assert harmless < 8  # a space between words of the header, say
-    assert len(said) > 3
-    assert all(str(path) in line and "\n" not in line for line in said)
+    assert len(messages) > 3
+    assert all(str(path) in line and "\n" not in line for line in messages)
 
 
 def test_a_byte_of_a_tensor_that_changed_is_said_to_be_damage(path):
@@ -106,7 +106,7 @@ def test_what_is_cut_is_refused(path, size):
 
 
 @pytest.mark.parametrize(
-    ("metadata", "said"),
+    ("metadata", "message"),
     [
         (None, "is not a checkpoint of unskew; point at a run"),
         ({"format": "other"}, "is not a checkpoint of unskew"),
@@ -116,22 +116,22 @@ def test_what_is_cut_is_refused(path, size):
         ({"format": FORMAT, "facts": "{}", "digest": "0"}, "is damaged"),
     ],
 )
-def test_what_others_wrote_is_refused(path, metadata, said):
+def test_what_others_wrote_is_refused(path, metadata, message):
     save_file(TENSORS, path, metadata=metadata)
-    assert said in refusal(path)
+    assert message in refusal(path)
 
 
 @pytest.mark.parametrize(
-    ("facts", "said"),
+    ("facts", "message"),
     [("{", "not JSON ("), ("[1]", "a JSON object"), ("[" * 100_000, "not JSON (")],
 )
 def test_facts_that_cannot_be_read_are_refused_though_the_digest_is_right(
-    path, monkeypatch, facts, said
+    path, monkeypatch, facts, message
 ):
     monkeypatch.setattr(json, "dumps", _only_facts(facts, json.dumps))
     save_checkpoint(path, TENSORS, FACTS)
     monkeypatch.undo()
-    assert said in refusal(path)
+    assert message in refusal(path)
 
 
 def _only_facts(text, plain):
@@ -157,12 +157,12 @@ def test_a_file_that_cannot_be_finished_leaves_the_last_one(path, monkeypatch):
 def test_shapes_are_compared_by_name(path):
     shapes = {name: tuple(value.shape) for name, value in TENSORS.items()}
     check_shapes(path, TENSORS, shapes)
-    for other, said in (
+    for other, message in (
         ({**shapes, "a": (3, 2)}, r"a is \(2, 3\), its settings say \(3, 2\); restore"),
         ({**shapes, "z": ()}, r"z is missing, its settings say \(\)"),
         ({"a": (2, 3)}, r"b is \(3,\), its settings say none"),
     ):
-        with pytest.raises(UnskewError, match=said):
+        with pytest.raises(UnskewError, match=message):
             check_shapes(path, TENSORS, other)
 
 

@@ -25,45 +25,45 @@ class Clock:
 
 @pytest.fixture
 def watched() -> tuple[Compiling, Clock, list[str]]:
-    said: list[str] = []
+    seen: list[str] = []
     clock = Clock()
-    return Compiling(said.append, clock), clock, said
+    return Compiling(seen.append, clock), clock, seen
 
 
 def test_what_compiles_quickly_is_not_told(watched: tuple[Compiling, Clock, list[str]]) -> None:
-    compiling, clock, said = watched
+    compiling, clock, notices = watched
     for _ in range(3):
         compiling.begin()
         clock.now += SLOW / 4
         compiling.end()
         clock.now += 100 * SLOW  # nothing is compiled in this time
     compiling.begin()
-    assert said == []
+    assert notices == []
     assert compiling.kernels == 4
 
 
 def test_what_takes_long_is_told_once(watched: tuple[Compiling, Clock, list[str]]) -> None:
-    compiling, clock, said = watched
+    compiling, clock, notices = watched
     for _ in range(9):
         compiling.begin()
         clock.now += SLOW / 4
         compiling.end()
-    assert said == [NOTICE]
+    assert notices == [NOTICE]
 
 
 def test_kernels_within_a_kernel_do_not_count_its_time_twice(
     watched: tuple[Compiling, Clock, list[str]],
 ) -> None:
-    compiling, clock, said = watched
+    compiling, clock, notices = watched
     compiling.begin()
     for _ in range(3):
         clock.now += SLOW / 4
         compiling.begin()
         compiling.end()
-    assert said == []
+    assert notices == []
     clock.now += SLOW / 4
     compiling.begin()
-    assert said == [NOTICE]
+    assert notices == [NOTICE]
 
 
 def test_workers_tell_it_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -76,11 +76,11 @@ def test_workers_tell_it_once(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_notice_goes_back_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    said: list[str] = []
-    with notice_to(said.append):
+    seen: list[str] = []
+    with notice_to(seen.append):
         compiling().say("one")
     compiling().say("two")
-    assert (said, capsys.readouterr().err) == (["one"], "two\n")
+    assert (seen, capsys.readouterr().err) == (["one"], "two\n")
 
 
 def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":

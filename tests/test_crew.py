@@ -59,8 +59,8 @@ def crew(tmp_path, monkeypatch, children):
         return crews[-1]
 
     yield start
-    for each in crews:
-        each.close()
+    for crew_ in crews:
+        crew_.close()
     assert not children()
 
 
@@ -92,11 +92,11 @@ def test_a_worker_answers_in_order_and_may_say_more(crew):
         own.ask(number % 2, f"question {number}", f"parent.tell(heard={number})")
     messages = [own.answer() for _ in range(8)]
     for worker in (0, 1):
-        said = [(name, message) for number, name, message in messages if number == worker]
-        assert [name for name, _ in said] == [
+        told = [(name, message) for number, name, message in messages if number == worker]
+        assert [name for name, _ in told] == [
             f"question {n}" for n in (worker,) * 2 + (worker + 2,) * 2
         ]
-        assert [message.get("heard") for _, message in said] == [worker, None, worker + 2, None]
+        assert [message.get("heard") for _, message in told] == [worker, None, worker + 2, None]
 
 
 def test_each_kind_of_health_warning_is_passed_on_once_when_it_comes(crew):
@@ -112,7 +112,7 @@ def test_each_kind_of_health_warning_is_passed_on_once_when_it_comes(crew):
 
 
 @pytest.mark.parametrize(
-    ("question", "said"),
+    ("question", "message"),
     [
         ("fail(UnskewError('x is 1; allowed is 2'))", "x is 1; allowed is 2"),
         ("1 / 0", "ratio: ZeroDivisionError: division by zero"),
@@ -135,11 +135,11 @@ def test_each_kind_of_health_warning_is_passed_on_once_when_it_comes(crew):
         ),
     ],
 )
-def test_what_goes_wrong_is_one_line_for_ever(crew, question, said):
+def test_what_goes_wrong_is_one_line_for_ever(crew, question, message):
     own = crew(2, fewer="fewer models")
     with pytest.raises(UnskewError) as first:
         list(own.do({"ratio": question}))
-    assert str(first.value) == said
+    assert str(first.value) == message
     for _ in range(2):  # nobody waits for an answer that never comes
         with pytest.raises(UnskewError):
             own.answer()

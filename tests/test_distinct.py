@@ -57,25 +57,32 @@ def test_merged_counts_are_the_counts_of_both(one, two, memory_of_one, memory_of
     assert as_counter(other) == as_counter(counted(two, 1000))
 
 
-def test_memory_holds_no_more_than_it_may():
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Where temporary folders are made."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_memory_holds_no_more_than_it_may(folders):
     distinct = Distinct(in_memory=1000)
     random = np.random.default_rng(0)
     for _ in range(50):
         distinct.add(random.integers(0, 2**64, 300, dtype=np.uint64))
-    assert distinct._held <= 1000
+    files = list(folders.glob("*/*"))
+    assert len(files) == 256
+    assert sum(path.stat().st_size for path in files) >= 8 * (15_000 - 1000)
     assert distinct.count() == 15_000
-    folder = distinct._folder
-    assert len(list(folder.iterdir())) == 256
     del distinct
-    assert not folder.exists()
+    assert list(folders.iterdir()) == []
 
 
-def test_repeats_need_no_files():
+def test_repeats_need_no_files(folders):
     distinct = Distinct(in_memory=100)
     for _ in range(10):
         distinct.add(np.arange(30, dtype=np.uint64))
     assert (distinct.total, distinct.count()) == (300, 30)
-    assert distinct._folder is None
+    assert list(folders.iterdir()) == []
 
 
 @given(PARTS, PARTS, MEMORY)

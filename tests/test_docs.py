@@ -72,10 +72,10 @@ def test_the_readme_says_how_skewed_its_picture_is():
     before = unskew.audit("calculator/dcfg", by="length", n=50_000).variables["length"]
     examples = unskew.homogenize("calculator/dcfg", by="length")
     after = unskew.audit((next(examples) for _ in range(20_000)), by="calculator/length")
-    shares = [each.counts[2] / each.n for each in (before, after.variables["length"])]
-    said = re.search(r"(\d+) % of these .*?(\d+) % are, at ([\d.]+) draws", text_of("README.md"))
-    assert [round(100 * share) for share in shares] == [int(said[1]), int(said[2])]
-    assert round(examples.tally.cost, 1) == float(said[3])
+    shares = [variable.counts[2] / variable.n for variable in (before, after.variables["length"])]
+    match = re.search(r"(\d+) % of these .*?(\d+) % are, at ([\d.]+) draws", text_of("README.md"))
+    assert [round(100 * share) for share in shares] == [int(match[1]), int(match[2])]
+    assert round(examples.tally.cost, 1) == float(match[3])
 
 
 def test_the_table_of_what_epsilon_leaves():
@@ -106,8 +106,8 @@ def test_every_command_option_and_public_name_is_there():
         section = re.search(rf"<!-- reference: unskew {name} -->(.*?)<!-- end -->", text, re.DOTALL)
         for parameter in command.params:
             for spelling in parameter.opts:
-                said = spelling if spelling.startswith("-") else parameter.metavar or spelling
-                assert str(said).strip("[]").upper() in section[1].upper(), (name, said)
+                shown = spelling if spelling.startswith("-") else parameter.metavar or spelling
+                assert str(shown).strip("[]").upper() in section[1].upper(), (name, shown)
             assert parameter.help, f"unskew {name}: {parameter.name} has no help"
     api = text_of(reference.API)
     for name in unskew.__all__:
@@ -128,16 +128,16 @@ def test_a_page_that_lacks_a_block_gets_it_and_is_then_the_same(tmp_path):
 
 @pytest.mark.parametrize("name", ["calculator", "karel"])
 def test_every_source_parameter_and_variable_of_a_domain_is_there(name):
-    said, domain = set(inline(f"docs/{name}.md")), load_domain(name)
+    words, domain = set(inline(f"docs/{name}.md")), load_domain(name)
     known = {f"{name}/{source}" for source in domain.sources}
     known |= {p for make in domain.sources.values() for p in parameters(make)}
     known |= {f"{name}/{table}" for table in domain.catalog.tables}
     known |= {variable for variable in domain.variables if "-in-" not in variable}
-    assert known <= said
+    assert known <= words
     for recipe in domain.catalog.recipes:
         short = re.sub(r"^narrow-.*", "narrow-…", recipe)
         family, _, last = recipe.rpartition("-")
-        assert f"{name}/{short}" in said or {f"{name}/{family}-train", f"-{last}"} <= said, recipe
+        assert f"{name}/{short}" in words or {f"{name}/{family}-train", f"-{last}"} <= words, recipe
 
 
 def test_only_one_command_has_no_json():
@@ -184,11 +184,11 @@ def test_every_page_is_in_the_index_and_in_the_readme():
 def test_names_of_python_exist(page):
     for name in inline(page):
         for dotted in re.findall(r"\bunskew(?:\.\w+)+", name):
-            module, found = dotted.split("."), unskew
+            module, value = dotted.split("."), unskew
             for i, part in enumerate(module[1:], 2):
-                if not hasattr(found, part):
+                if not hasattr(value, part):
                     importlib.import_module(".".join(module[:i]))
-                found = getattr(found, part)
+                value = getattr(value, part)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -53,12 +53,12 @@ def lines(page: str) -> list[str]:
         return re.findall(r"^\t\$\(BIN\)/(unskew .*)$", text, re.M)
     text = re.sub(r"<!-- reference: .*?<!-- end -->", "", text_of(page), flags=re.DOTALL)
     text = re.sub(r"```.*?```", "", text, flags=re.DOTALL).replace("\\\n", " ")
-    found = []
+    seen = []
     for line in re.findall(r"^ {4}(\w.*)$", text, re.M):
         words = shlex.split(line, comments=True)
         if words[0] in ("unskew", "torchrun", "cd"):
-            found += [part.strip() for part in shlex.join(words).split(" '&&' ")]
-    return found
+            seen += [part.strip() for part in shlex.join(words).split(" '&&' ")]
+    return seen
 
 
 def parts(line: str) -> list[str]:

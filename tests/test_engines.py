@@ -93,8 +93,8 @@ def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(whole, tmp_pat
             process := subprocess.Popen(command(SMALL, folder, rng.choice((1, 2)))), folder, rng
         ):
             kills += 1
-            found = [finished_part(folder, SMALL, i) for i in range(SMALL.shards)]
-            in_the_midst += 0 < sum(part is not None for part in found) < SMALL.shards
+            parts = [finished_part(folder, SMALL, i) for i in range(SMALL.shards)]
+            in_the_midst += 0 < sum(part is not None for part in parts) < SMALL.shards
         assert process.returncode == 0
         assert finished_contents(folder) == whole[SMALL.hash]
 

@@ -76,8 +76,8 @@ def test_the_epsilon_table_is_the_mean_of_the_variable_table(smoke):
     for source in calculator.SOURCES:
         cells = smoke["ours"]["by_variable"][source].values()
         mean = sum(cell["mean"] for cell in cells) / len(cells)
-        found = smoke["ours"]["by_epsilon"][source]["0.025"]["mean"]
-        assert found == pytest.approx(mean, abs=2e-3)
+        by_epsilon = smoke["ours"]["by_epsilon"][source]["0.025"]["mean"]
+        assert by_epsilon == pytest.approx(mean, abs=2e-3)
 
 
 def test_the_committed_result_is_whole_and_says_where_it_came_from():
@@ -102,9 +102,9 @@ def test_a_result_names_the_commit_that_made_it(tmp_path):
     home = tmp_path / "src" / "unskew"
     (home / "experiments").mkdir(parents=True)
     written = home / "experiments" / "commit.txt"
-    for text, said in (("$Format:%H$\n", "unknown"), ("0123abc\n", "0123abc")):
+    for text, message in (("$Format:%H$\n", "unknown"), ("0123abc\n", "0123abc")):
         written.write_text(text)
-        assert commit(home) == said
+        assert commit(home) == message
     git = shutil.which("git")
     if git is None:
         pytest.skip("there is no git")

@@ -121,9 +121,9 @@ def test_times_to_the_nanosecond_and_what_is_not_there(run):
     pq.write_table(pa.table({"t": times, "f": numbers}), "x.parquet")
     code, out, _ = run("audit", "x.parquet", "--json")
     assert code == 0
-    found = json.loads(out)
-    assert found["variables"]["f"]["histogram"] == [[1.5, 1], [None, 2]]
-    assert [count for _, count in found["variables"]["t"]["histogram"]] == [2, 1]
+    data = json.loads(out)
+    assert data["variables"]["f"]["histogram"] == [[1.5, 1], [None, 2]]
+    assert [count for _, count in data["variables"]["t"]["histogram"]] == [2, 1]
     assert run("show", "x.parquet")[0] == 0
 
 
@@ -132,10 +132,10 @@ def test_rows_with_other_keys_are_read(run):
     Path("x.jsonl").write_text("\ufeff" + "\n".join(map(json.dumps, reversed(rows))))
     code, out, _ = run("audit", "x.jsonl", "--json")
     assert code == 0
-    found = json.loads(out)
-    assert found["variables"]["b"]["histogram"] == [["x", 499], [None, 4501]]
-    assert found["variables"].keys() == {"a", "characters(id)", "words(id)", "b"}
-    assert found["variables"]["words(id)"]["histogram"] == [[2, 5000]]
+    data = json.loads(out)
+    assert data["variables"]["b"]["histogram"] == [["x", 499], [None, 4501]]
+    assert data["variables"].keys() == {"a", "characters(id)", "words(id)", "b"}
+    assert data["variables"]["words(id)"]["histogram"] == [[2, 5000]]
 
 
 def test_files_that_may_not_be_read(run, monkeypatch):
@@ -284,12 +284,12 @@ def test_a_recipe_is_not_changed_by_options(run):
 
 
 def test_audits_print_as_tables_and_name_themselves_shortly():
-    found = unskew.audit(["a", "bb", "cc"], by={"size": len})
-    assert "size" in str(found)
-    assert "KL" in str(found)
-    assert repr(found) == "<Audit of examples: 3 examples, by size>"
-    assert "KL" in str(found.compare(found))
-    assert len(repr(found.compare(found))) < 200
+    result = unskew.audit(["a", "bb", "cc"], by={"size": len})
+    assert "size" in str(result)
+    assert "KL" in str(result)
+    assert repr(result) == "<Audit of examples: 3 examples, by size>"
+    assert "KL" in str(result.compare(result))
+    assert len(repr(result.compare(result))) < 200
 
 
 def test_numbers_of_numpy_are_numbers_and_the_rest_is_refused():

@@ -21,9 +21,9 @@ def test_a_reader_refuses_damaged_inputs_in_one_line(name, tmp_path):
     target = TARGETS[name]
     reader = target.prepare(tmp_path)
     inputs = [made_input(target, reader, SEED, i) for i in range(min(INPUTS, target.speed // 5))]
-    found = [outcome(reader, data) for data in inputs]
-    assert [fault for fault in found if isinstance(fault, Fault)] == []
-    assert any(found) or name == "dataset-note"  # a note that was altered is a fault, no refusal
+    outcomes = [outcome(reader, data) for data in inputs]
+    assert [fault for fault in outcomes if isinstance(fault, Fault)] == []
+    assert any(outcomes) or name == "dataset-note"  # a note that was altered is a fault, no refusal
 
 
 def test_an_input_follows_from_the_seed_and_its_number(tmp_path):
@@ -38,15 +38,15 @@ def test_an_input_follows_from_the_seed_and_its_number(tmp_path):
 def test_faults_and_ends_of_the_process_are_reported_with_their_inputs():
     target = Target("numbered", numbered, 1)
     result = fuzz(target, 30, SEED)
-    found = {fault.kind: fault.data for fault in result.faults.values()}
-    assert found == {
+    by_name = {fault.kind: fault.data for fault in result.faults.values()}
+    assert by_name == {
         "ValueError": b"\x01",
         "ended by SIGSEGV": b"\x02",
         "error of no words": b"\x04",
         "MemoryError": b"\x05",
     }
     made = [made_input(target, numbered(Path()), SEED, number) for number in range(30)]
-    assert sum(result.times.values()) == sum(data in found.values() for data in made)
+    assert sum(result.times.values()) == sum(data in by_name.values() for data in made)
     assert result.refused == made.count(b"\x03")
 
 

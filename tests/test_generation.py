@@ -572,7 +572,7 @@ def test_a_warning_is_told_when_it_comes(tmp_path: Path, monkeypatch: Any, capsy
     recipe = Recipe("dear:draw", 30_000, homogenize=("builtins:int",), epsilon=1e-5)
     with pytest.warns(UserWarning, match="costs") as told, pytest.raises(KeyboardInterrupt):
         generate(recipe, tmp_path / "made")
-    assert len([each for each in told if "costs" in str(each.message)]) == 1
+    assert len([event for event in told if "costs" in str(event.message)]) == 1
 
 
 def test_numbers_of_numpy_are_numbers() -> None:

@@ -240,7 +240,7 @@ def test_a_built_in_source_is_homogenized_by_name() -> None:
     kept = list(islice(examples, 2000))
     assert set(kept[0]) == {"expression", "value"}
     plain = unskew.audit("calculator/dcfg", by="operations", n=2000)
-    most_common = plain.variables["operations"].commonest[0][1]
+    most_common = plain.variables["operations"].most_frequent[0][1]
     digits = sum(len(example["expression"]) == 1 for example in kept)
     assert digits / 2000 < most_common / 3
 
@@ -451,8 +451,8 @@ def test_a_cost_above_its_limit_is_warned_of_once() -> None:
 def test_both_warnings_may_come_and_neither_before_a_thousand_draws() -> None:
     made = Homogenizer(codes_variable([0, 1, 2]), 0.001, generator(0), cost_limit=2.0)
     assert warnings_of(made, [[0] * 999]) == []
-    found = warnings_of(made, [[0] * 1000] * 100)
-    assert [message.split()[0] for message in found] == ["'code'", "homogenizing"]
+    warned = warnings_of(made, [[0] * 1000] * 100)
+    assert [message.split()[0] for message in warned] == ["'code'", "homogenizing"]
 
 
 def test_a_healthy_run_warns_of_nothing() -> None:

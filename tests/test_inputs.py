@@ -166,8 +166,8 @@ def test_a_part_of_a_dataset_that_is_not_what_it_was(inputs, kind):
 
 @pytest.mark.parametrize("name", INPUTS)
 def test_every_form_of_an_excluded_input_leaves_the_same_out(inputs, name):
-    found = generate(recipe_with("exclude", name), "made").tally.dropped
-    assert found[f"is in {name}"] > 0
+    dataset = generate(recipe_with("exclude", name), "made").tally.dropped
+    assert dataset[f"is in {name}"] > 0
     left_out = keys_in(open_input(name), "program")
     assert np.array_equal(left_out, keys_in(open_input("base"), "program"))
 
@@ -209,16 +209,16 @@ def spoil(path: Path, row: int, program: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "said"),
+    ("program", "message"),
     [
         ("DEF run m( jump m)", "found 'jump'"),
         ("DEF run m( move", "found the end, expected"),
         ("DEF run m( " + " ".join(["move"] * 300) + " m)", "at most 256"),
     ],
 )
-def test_a_bad_row_of_a_file(inputs, program, said):
+def test_a_bad_row_of_a_file(inputs, program, message):
     spoil(Path("base.parquet"), 38, program)
-    with pytest.raises(UnskewError, match=rf"^base\.parquet row 38: .*{said}"):
+    with pytest.raises(UnskewError, match=rf"^base\.parquet row 38: .*{message}"):
         generate(recipe_with("given", "base.parquet"), "made")
 
 
@@ -235,8 +235,8 @@ def test_a_bad_row_after_those_that_are_made_anew_at_once(inputs):
 @pytest.mark.parametrize(("option", "row"), [("given", 1), ("given", 38), ("exclude", 38)])
 def test_a_row_without_a_program(inputs, option, row):
     spoil(Path("base.parquet"), row, None)
-    said = rf"^base\.parquet row {row}: there is no program; leave the row out$"
-    with pytest.raises(UnskewError, match=said):
+    message = rf"^base\.parquet row {row}: there is no program; leave the row out$"
+    with pytest.raises(UnskewError, match=message):
         generate(recipe_with(option, "base.parquet"), "made")
 
 
@@ -244,8 +244,8 @@ def test_a_line_without_a_program(inputs):
     lines = Path("base.jsonl").read_text().splitlines()
     lines[40] = json.dumps({"program": None})
     Path("base.jsonl").write_text("\n".join(lines))
-    said = r"^base\.jsonl row 41: there is no program; leave the row out$"
-    with pytest.raises(UnskewError, match=said):
+    message = r"^base\.jsonl row 41: there is no program; leave the row out$"
+    with pytest.raises(UnskewError, match=message):
         generate(recipe_with("given", "base.jsonl"), "made")
 
 

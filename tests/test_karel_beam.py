@@ -91,8 +91,8 @@ def log_probabilities(model: Synthesizer, worlds: torch.Tensor, rows: np.ndarray
     programs = torch.from_numpy(rows[order])
     same = worlds.expand(len(rows), *worlds.shape)
     logits, targets = model.logits(same, programs, steps, torch.float32)
-    each = logits.log_softmax(dim=1).gather(1, targets.unsqueeze(1)).squeeze(1)
-    totals = torch.zeros(len(rows)).index_add(0, steps.rows, each)
+    scores = logits.log_softmax(dim=1).gather(1, targets.unsqueeze(1)).squeeze(1)
+    totals = torch.zeros(len(rows)).index_add(0, steps.rows, scores)
     return totals[torch.from_numpy(np.argsort(order))]
 
 
@@ -157,22 +157,22 @@ def test_a_beam_that_prunes_keeps_what_the_naive_one_keeps(beam, max_length):
         made = beam_search(model, worlds, beam, max_length)
         for task, expected in enumerate(naive_search(model, worlds, beam, max_length)):
             rows = [[IDS[token] for token in tokens] for _, tokens in expected]
-            found = [row[row != PAD].tolist() for row in made.programs[task]]
-            assert found == rows
+            programs = [row[row != PAD].tolist() for row in made.programs[task]]
+            assert programs == rows
             scores = torch.tensor([score for score, _ in expected])
             assert torch.allclose(made.scores[task], scores, atol=1e-4)
 
 
 def set_aside(grown, beam):
     """Another rule: complete programs do not take up the places of others."""
-    done = [each for each in grown if naive_beam.complete(each[1])]
-    return done + [each for each in grown if not naive_beam.complete(each[1])][:beam]
+    done = [path for path in grown if naive_beam.complete(path[1])]
+    return done + [path for path in grown if not naive_beam.complete(path[1])][:beam]
 
 
 def crowded_out(grown, beam):
     """Another rule: a complete program stays only where unfinished ones leave a place."""
-    order = sorted(grown, key=lambda each: naive_beam.complete(each[1]))
-    return sorted(order[:beam], key=lambda each: -each[0])
+    order = sorted(grown, key=lambda item: naive_beam.complete(item[1]))
+    return sorted(order[:beam], key=lambda item: -item[0])
 
 
 def wider(grown, beam):
@@ -187,7 +187,7 @@ def test_beams_that_keep_by_another_rule_find_other_programs(rule):
     right = naive_search(certain(0), worlds, beam, 14)
     wrong = naive_search(certain(0), worlds, beam, 14, keep=rule)
     for one, other in zip(right, wrong, strict=True):
-        assert one != sorted(other, key=lambda each: -each[0])[:beam]
+        assert one != sorted(other, key=lambda item: -item[0])[:beam]
 
 
 def test_what_is_found_does_not_depend_on_how_many_are_decoded_at_once():

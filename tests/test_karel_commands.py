@@ -130,7 +130,7 @@ def test_sets_are_scored_whole_and_it_is_said_that_nothing_is_held_out(folder):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--by", "nestign"], "karel/problems: unknown variable 'nestign'; did you mean 'nesting'"),
         (["--by", "name"], "data: unknown variable 'name'"),  # of the first set it is a column
@@ -143,17 +143,17 @@ def test_sets_are_scored_whole_and_it_is_said_that_nothing_is_held_out(folder):
     ],
 )
 def test_what_cannot_be_scored_is_refused_before_anything_is_decoded(
-    folder, run, monkeypatch, arguments, said
+    folder, run, monkeypatch, arguments, message
 ):
     monkeypatch.setattr(karel_scoring, "solve", lambda *_, **__: pytest.fail("decoded"))
     args = ("evaluate", folder / "run", "karel/problems", folder / "data", *arguments)
     code, out, err = run(*args)
     assert (code, out) == (2, "")
-    assert said in err
+    assert message in err
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["karel/msr"], "give --minutes or --steps"),
         (["karel/msr", "--steps", "1", "--shown", "x"], "--shown is 'x'"),
@@ -176,8 +176,8 @@ def test_what_cannot_be_scored_is_refused_before_anything_is_decoded(
         (["karel/msr", "--steps", "1", "--seeds", "3"], "--seeds is for the Calculator"),
     ],
 )
-def test_what_cannot_be_trained_is_refused(tmp_path, arguments, said):
-    assert said in refusal("train", *arguments, "--batch", "4", "-o", tmp_path / "run")
+def test_what_cannot_be_trained_is_refused(tmp_path, arguments, message):
+    assert message in refusal("train", *arguments, "--batch", "4", "-o", tmp_path / "run")
 
 
 def test_a_run_is_checked_with_tasks_from_all_of_a_set():
@@ -227,17 +227,17 @@ def test_a_problem_is_solved_and_the_programs_are_right(tmp_path):
 def test_programs_are_given_as_json(tmp_path):
     (tmp_path / "line.txt").write_text(LINE)
     made = unskew("synthesize", tmp_path / "line.txt", "--top", 2, "--json")
-    found = json.loads(made.stdout)
-    assert (found["pairs"], found["beam"], found["tried"]) == (2, 64, 64)
-    assert 2 <= found["found"] <= 64
-    assert found["seconds"] > 0
-    assert found["load_seconds"] > 0
-    programs = found["programs"]
-    assert [each["rank"] for each in programs] == [1, 2]
+    data = json.loads(made.stdout)
+    assert (data["pairs"], data["beam"], data["tried"]) == (2, 64, 64)
+    assert 2 <= data["found"] <= 64
+    assert data["seconds"] > 0
+    assert data["load_seconds"] > 0
+    programs = data["programs"]
+    assert [program["rank"] for program in programs] == [1, 2]
     assert programs[0]["log_probability"] > programs[1]["log_probability"]
-    for each in programs:
-        assert np.array_equal(parse(each["program"]), parse(each["text"]))
-        assert 1 <= each["candidate"] <= 64
+    for program in programs:
+        assert np.array_equal(parse(program["program"]), parse(program["text"]))
+        assert 1 <= program["candidate"] <= 64
 
 
 ODD = "== before\n 9  9\n>9  9\n== after\n 1  8\n>4  2\n"
@@ -293,26 +293,26 @@ def test_one_is_told_what_takes_long_and_nothing_of_what_does_not(capfd):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda text: text.replace("== after", "== afterwards"), "found '== afterwards'"),
         (lambda text: text.partition("==")[0], "found"),
         (lambda _: "", "is empty; write a program or a problem there"),
     ],
 )
-def test_what_is_no_problem_is_refused(tmp_path, change, said):
+def test_what_is_no_problem_is_refused(tmp_path, change, message):
     (tmp_path / "p.txt").write_text(change(LINE))
-    assert said in refusal("synthesize", tmp_path / "p.txt")
+    assert message in refusal("synthesize", tmp_path / "p.txt")
 
 
 def test_other_runs_and_files_are_refused(tmp_path, folder):
     (tmp_path / "line.txt").write_text(LINE)
     (tmp_path / "bad.safetensors").write_bytes(b"no model")
-    for run_, said in (
+    for run_, message in (
         (tmp_path / "bad.safetensors", "a whole checkpoint"),
         (tmp_path, "not a run"),
     ):
-        assert said in refusal("synthesize", tmp_path / "line.txt", "--run", run_)
+        assert message in refusal("synthesize", tmp_path / "line.txt", "--run", run_)
     assert "is not a run" in refusal("evaluate", folder / "data", "karel/msr-test")
 
 

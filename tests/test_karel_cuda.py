@@ -34,9 +34,9 @@ def pairs(pool: int, n: int):
     return compile_programs(rows), worlds[chosen % pool], chosen // pool
 
 
-def same(expected, found) -> None:
+def same(expected, result) -> None:
     for field in fields(DeviceRuns):
-        ours, theirs = getattr(found, field.name), getattr(expected, field.name)
+        ours, theirs = getattr(result, field.name), getattr(expected, field.name)
         assert ours.dtype == theirs.dtype, field.name
         assert np.array_equal(ours, theirs), field.name
 

@@ -85,9 +85,9 @@ def test_a_page_draws_examples_and_escapes_what_cannot_be_drawn(tmp_path):
     domain = load_domain("karel")
     by = {"one": lambda _: 1}
     bad = {**EXAMPLE, "program": ATTACK}
-    found = unskew.audit([EXAMPLE, bad], by)
+    outcome = unskew.audit([EXAMPLE, bad], by)
     samples = (EXAMPLE, bad)
-    result = unskew.Audit("x", 2, 2, found.variables, {}, samples=samples, domain=domain)
+    result = unskew.Audit("x", 2, 2, outcome.variables, {}, samples=samples, domain=domain)
     html = result.picture(tmp_path / "x.html").read_text(encoding="utf-8")
     assert html.count('<div class="example"><svg ') == 1
     assert html.count('<pre class="example">') == 1

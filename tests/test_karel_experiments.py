@@ -87,7 +87,7 @@ def test_a_hash_names_everything_but_the_name():
         training("uniform", FULL),
         training("baseline", FULL, seed=1),
     ]
-    assert len({each.hash for each in [made, *others]}) == len(others) + 1
+    assert len({other.hash for other in [made, *others]}) == len(others) + 1
     assert training("msr 131,072", FULL).hash == training("baseline, passes", FULL).hash
 
 
@@ -128,20 +128,20 @@ def programs(batch):
 def test_common_programs_are_those_of_all_sets(sets):
     names = ["msr-test", "uniform-test", "narrow-0.05-0.85-G", "narrow-0.05-0.85-A"]
     whole = {name: programs(read_examples(f"karel/{name}")) for name in names}
-    everywhere = set.intersection(*(set(each) for each in whole.values()))
+    everywhere = set.intersection(*(set(value) for value in whole.values()))
     assert len(everywhere) < len(set(whole["msr-test"]))
     for name in names:
-        found = sets[name]
-        mine = programs(found.examples)
-        assert mine == [whole[name][row] for row in found.rows]
-        assert found.common.tolist() == [p in everywhere for p in mine]
-        assert found.dropped == 2_500 - len(whole[name])
+        test_set = sets[name]
+        mine = programs(test_set.examples)
+        assert mine == [whole[name][row] for row in test_set.rows]
+        assert test_set.common.tolist() == [p in everywhere for p in mine]
+        assert test_set.dropped == 2_500 - len(whole[name])
 
 
 def test_a_part_of_the_action_programs_has_all_lengths(sets):
-    found = sets["actions-test"].examples
-    assert len(found) == SMOKE.tests
-    assert Counter(len(p.split()) - 4 for p in programs(found)) == dict.fromkeys(range(1, 9), 6)
+    test_set = sets["actions-test"].examples
+    assert len(test_set) == SMOKE.tests
+    assert Counter(len(p.split()) - 4 for p in programs(test_set)) == dict.fromkeys(range(1, 9), 6)
 
 
 def test_problems_are_a_table(sets):
@@ -185,7 +185,7 @@ def test_the_whole_set_is_the_originals_size_and_gone_through_fifty_times():
 def test_models_of_narrow_worlds_and_those_beside_them_are_trained_alike():
     names = ["narrow 0.05-0.85-A", "narrow uniform", "narrow msr"]
     made = [training(name, FULL, 1) for name in names]
-    assert {(each.steps, each.step, each.model, each.sets[0].n) for each in made} == {
+    assert {(item.steps, item.step, item.model, item.sets[0].n) for item in made} == {
         (12_800, made[0].step, made[0].model, 524_288)
     }
     assert made[0].steps * made[0].step.batch == 100 * 65_536
@@ -258,15 +258,15 @@ def test_numbers_of_several_seeds_have_the_wider_interval():
     assert wide["high"] - wide["low"] == pytest.approx(2 * 4.303 * 10 / 3**0.5, abs=0.1)
     assert wide["values"] == [40, 50, 60]
     near = [{"scores": {"t": score_of(hits, 100)}} for hits in (48, 50, 52)]
-    found = ours(cell, "%", near)  # Wilson's, around the mean of the seeds
-    assert (found["low"], found["high"]) == pytest.approx((40.4, 59.6), abs=0.1)
+    number = ours(cell, "%", near)  # Wilson's, around the mean of the seeds
+    assert (number["low"], number["high"]) == pytest.approx((40.4, 59.6), abs=0.1)
 
 
 def test_a_number_of_problems_is_no_percentage():
     cell = CellPlan("a", "b", "m", Exam("t"))
-    found = ours(cell, "problems of 41", [{"scores": {"t": score_of(10, 41)}}])
-    assert found["mean"] == 10
-    assert 5 < found["low"] < 10 < found["high"] < 17
+    number = ours(cell, "problems of 41", [{"scores": {"t": score_of(10, 41)}}])
+    assert number["mean"] == 10
+    assert 5 < number["low"] < 10 < number["high"] < 17
 
 
 def test_a_loss_has_an_interval_if_there_are_seeds():
@@ -308,13 +308,13 @@ def test_programs_that_all_sets_have_are_told_of_the_first_candidate_on_the_whol
     """Their share, of the seeds together; not of a value of a variable, nor counted otherwise."""
     row = {"value": 1, "hits": 1, "n": 2}
     seeds = [{"hits": 3, "n": 4}, {"hits": 1, "n": 4}]
-    entries = [{"scores": {"t": score_of(5, 10, common=each)}} for each in seeds]
-    for each in entries:
-        each["scores"]["t"]["shares"]["exact"] = {"hits": 2, "n": 10}
-        each["scores"]["t"]["by"] = {"actions": [row]}
+    entries = [{"scores": {"t": score_of(5, 10, common=entry)}} for entry in seeds]
+    for entry in entries:
+        entry["scores"]["t"]["shares"]["exact"] = {"hits": 2, "n": 10}
+        entry["scores"]["t"]["by"] = {"actions": [row]}
     cell = CellPlan("a", "b", "m", Exam("t"))
-    found = ours(cell, "%", entries)
-    assert (found["common"], found["tasks"]) == (50, 10)
+    number = ours(cell, "%", entries)
+    assert (number["common"], number["tasks"]) == (50, 10)
     assert ours(cell, "problems of 10", entries)["common"] == 50
     for other in (replace(cell, by=("actions", 1)), replace(cell, solved="exact")):
         assert ours(other, "%", entries)["common"] is None
@@ -329,8 +329,8 @@ def test_an_interval_ends_where_numbers_do():
     cell = CellPlan("a", "b", "m", Exam("t"))
     entries = [{"scores": {"t": score_of(hits, 40, loss=hits, tasks=40)}} for hits in (0, 40, 20)]
     for unit, most in (("%", 100), ("problems of 40", 40)):
-        found = ours(cell, unit, entries)
-        assert (found["low"], found["mean"], found["high"]) == (0, most / 2, most)
+        number = ours(cell, unit, entries)
+        assert (number["low"], number["mean"], number["high"]) == (0, most / 2, most)
     loss = ours(cell, NATS, entries)
     assert (loss["low"], loss["tasks"]) == (0, 40)
     assert loss["high"] > 60
@@ -351,12 +351,12 @@ def test_failures_and_tests_are_those_of_the_whole_set_of_pairs():
     cells = tuple(CellPlan("m", f"{k}", "m", Exam("t", k)) for k in (1, None))
     plans = [TablePlan("t", (*cells, CellPlan("o", "u", "o", Exam("u"))))]
 
-    def scored(dropped, said):
-        misses = [{"row": dropped, "predicted": said}]
+    def scored(dropped, message):
+        misses = [{"row": dropped, "predicted": message}]
         return {"tasks": 7, "dropped": dropped, "beam": 8, "misses": misses}
 
     seeds = [{"t": scored(3, "a"), "t, 1 shown": scored(4, "b")}, {"t": scored(3, "c")}]
-    entries = {"m": [{"scores": each} for each in seeds], "o": [{"scores": {"u": scored(5, "d")}}]}
+    entries = {"m": [{"scores": seed} for seed in seeds], "o": [{"scores": {"u": scored(5, "d")}}]}
     told = list(tables.failures(("m", "none"), plans, entries))
     assert told == [{"model": "m", "test": "karel/t", "row": 3, "predicted": "a"}]
     assert tables.tests(plans, entries) == {
@@ -391,10 +391,12 @@ class Kept:
 )
 def test_all_seeds_are_told_or_the_one_that_is_named(only, seeds):
     cell = CellPlan("a", "b", "baseline", Exam("t"), paper=7.0)
-    found = Experiment("x", "X", "", "?", lambda _: [TablePlan("t", (cell,))]).run(Kept(), only)
-    assert [each["seed"] for each in found["trainings"]] == seeds
-    assert [each["commit"] for each in found["trainings"]] == [f"c{seed}" for seed in seeds]
-    assert found["provenance"] == {"commit": "; ".join(f"c{seed}" for seed in seeds)}
-    assert found["seconds"] == 2.5 * len(seeds)
-    (told,) = found["tables"][0]["cells"]
+    result = Experiment("x", "X", "", "?", lambda _: [TablePlan("t", (cell,))]).run(Kept(), only)
+    assert [training_["seed"] for training_ in result["trainings"]] == seeds
+    assert [training_["commit"] for training_ in result["trainings"]] == [
+        f"c{seed}" for seed in seeds
+    ]
+    assert result["provenance"] == {"commit": "; ".join(f"c{seed}" for seed in seeds)}
+    assert result["seconds"] == 2.5 * len(seeds)
+    (told,) = result["tables"][0]["cells"]
     assert (told["paper"], told["ours"]["values"]) == (7, [25 * seed for seed in seeds])

@@ -32,9 +32,9 @@ def test_bfloat16_is_as_near_as_its_digits_allow(config):
     case = Case.of(config, 64, GPU)
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
         expected = of_the_twin(case, plain_copy(case.model))
-        found = errors(of_the_model(case, torch.bfloat16), expected)
-    assert found.pop("logits") < 2e-2
-    assert {name: error for name, error in found.items() if not error < 0.2} == {}
+        actual = errors(of_the_model(case, torch.bfloat16), expected)
+    assert actual.pop("logits") < 2e-2
+    assert {name: error for name, error in actual.items() if not error < 0.2} == {}
 
 
 def uncaptured(job, warm_ups):
@@ -49,11 +49,11 @@ def test_captured_steps_are_the_steps():
         batches = Minibatches(data, config.batch, config.shown)
         model = Synthesizer(SMALL).to(GPU)
         step = TrainingStep(model, batches, config, capture=None if captured else uncaptured)
-        found = []
+        seen = []
         for number in range(20):
             step.run(number, number / 20)
-            found.append(float(step.loss))
-        losses.append(found)
+            seen.append(float(step.loss))
+        losses.append(seen)
     assert losses[0][-1] < losses[0][0] - 0.2
     assert losses[0] == pytest.approx(losses[1], abs=0.1)
 

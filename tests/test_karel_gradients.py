@@ -24,6 +24,6 @@ def test_a_gradient_that_is_off_by_a_thousandth_is_found(monkeypatch):
         d_gates[:, : cell.shape[1]] *= 1.001
 
     monkeypatch.setattr(packed, "backward_cell", wrong)
-    found = too_inexact(Case.of(TINY, 16, CPU))
-    assert {"lstm.bias_ih_l0", "lstm.weight_hh_l1", "embed_pair.weight"} <= set(found)
-    assert not {"logits", "answer.weight", "answer.bias"} & set(found)
+    errors = too_inexact(Case.of(TINY, 16, CPU))
+    assert {"lstm.bias_ih_l0", "lstm.weight_hh_l1", "embed_pair.weight"} <= set(errors)
+    assert not {"logits", "answer.weight", "answer.bias"} & set(errors)

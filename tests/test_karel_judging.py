@@ -20,10 +20,10 @@ def tasks():
     return original_examples(generator(0, "judging"), 40, K)
 
 
-def proposals_for(tasks, each=4):
+def proposals_for(tasks, item=4):
     """Its own program first for every third task; others' programs, and what is no program."""
     rng = generator(1, "proposals")
-    rows = tasks.programs[rng.integers(len(tasks.programs), size=(len(tasks.programs), each))]
+    rows = tasks.programs[rng.integers(len(tasks.programs), size=(len(tasks.programs), item))]
     rows[::3, 0] = tasks.programs[::3]
     rows[1::3, 1] = 0
     rows[2::5, 2, 3] = tokens.NOT
@@ -42,18 +42,18 @@ def makes(row, before, after):
 
 def test_judgements_are_the_slow_twins(tasks):
     rows = proposals_for(tasks)
-    found = judge(rows, tasks.programs, tasks.inputs, tasks.outputs, SHOWN)
-    for i, each in enumerate(rows):
-        for j, row in enumerate(each):
+    judged = judge(rows, tasks.programs, tasks.inputs, tasks.outputs, SHOWN)
+    for i, item in enumerate(rows):
+        for j, row in enumerate(item):
             pairs = [
                 makes(row, *pair) for pair in zip(tasks.inputs[i], tasks.outputs[i], strict=True)
             ]
             valid = None not in pairs
-            assert found.valid[i, j] == valid
-            assert found.consistent[i, j] == (valid and all(pairs[:SHOWN]))
-            assert found.generalizes[i, j] == (valid and all(pairs))
-            assert found.exact[i, j] == np.array_equal(row, tasks.programs[i])
-    assert 0 < found.generalizes.sum() < found.valid.sum() < found.valid.size
+            assert judged.valid[i, j] == valid
+            assert judged.consistent[i, j] == (valid and all(pairs[:SHOWN]))
+            assert judged.generalizes[i, j] == (valid and all(pairs))
+            assert judged.exact[i, j] == np.array_equal(row, tasks.programs[i])
+    assert 0 < judged.generalizes.sum() < judged.valid.sum() < judged.valid.size
 
 
 def test_more_proposals_than_are_run_at_once_are_judged_alike(tasks):
@@ -68,17 +68,17 @@ def test_more_proposals_than_are_run_at_once_are_judged_alike(tasks):
 def test_what_is_held_out_counts_only_for_generalizing(tasks):
     wrong = tasks.outputs.copy()
     wrong[:, SHOWN:] = tasks.inputs[:, SHOWN:]
-    found = judge(tasks.programs[:, None], tasks.programs, tasks.inputs, wrong, SHOWN)
-    assert found.consistent.all()
-    assert found.exact.all()
-    assert not found.generalizes.any()
+    judged = judge(tasks.programs[:, None], tasks.programs, tasks.inputs, wrong, SHOWN)
+    assert judged.consistent.all()
+    assert judged.exact.all()
+    assert not judged.generalizes.any()
 
 
 def test_the_first_consistent_proposal_is_taken(tasks):
     rows = np.stack([np.zeros_like(tasks.programs), tasks.programs], axis=1)
-    found = judge(rows, tasks.programs, tasks.inputs, tasks.outputs, SHOWN)
-    shares = {name: solved.mean() for name, solved in found.shares().items()}
-    assert (found.first_consistent() == 1).all()
+    judged = judge(rows, tasks.programs, tasks.inputs, tasks.outputs, SHOWN)
+    shares = {name: solved.mean() for name, solved in judged.shares().items()}
+    assert (judged.first_consistent() == 1).all()
     assert shares == {
         "valid": 0,
         "exact": 0,

@@ -59,7 +59,7 @@ def tasks_of(cell, lab):
     if cell.by is None:
         return len(examples)
     variable, value = cell.by
-    return sum(each == value for each in DOMAIN.variable(variable).measure(examples).tolist())
+    return sum(v == value for v in DOMAIN.variable(variable).measure(examples).tolist())
 
 
 @pytest.mark.parametrize("name", KAREL)
@@ -97,7 +97,7 @@ def test_trainings_tests_and_failures_are_told(name, results, lab):
     experiment, result = load_experiment(name), results[name]
     assert (result["experiment"], result["scale"]) == (name, "smoke")
     names = [training.name for training, _ in experiment.trainings(SMOKE)]
-    assert [each["name"] for each in result["trainings"]] == names
+    assert [failure["name"] for failure in result["trainings"]] == names
     seconds = sum(told["seconds"] for told in result["trainings"])
     assert result["seconds"] == pytest.approx(seconds, abs=0.1)
     for told in result["trainings"]:
@@ -113,26 +113,26 @@ def test_trainings_tests_and_failures_are_told(name, results, lab):
     assert set(result["tests"]) == {f"karel/{test}" for test in exams}
     for test, told in result["tests"].items():
         assert told["tasks"] == (41 if test == "karel/problems" else SMOKE.tests)
-    assert {each["model"] for each in result["failures"]} == set(experiment.failures)
-    for each in result["failures"]:
-        assert each["test"] in result["tests"]
-        assert each["predicted"].startswith("DEF run m(")
+    assert {failure["model"] for failure in result["failures"]} == set(experiment.failures)
+    for failure in result["failures"]:
+        assert failure["test"] in result["tests"]
+        assert failure["predicted"].startswith("DEF run m(")
 
 
 @pytest.mark.parametrize("name", ["baseline, 1 to 5 pairs", "augmented, passes", "narrow msr"])
 def test_an_entry_says_how_its_model_was_trained(name, results, lab, work):
     made = training(name, SMOKE)
-    found = lab.known(made)
+    record = lab.known(made)
     last = json.loads((work / "runs" / made.hash / METRICS).read_text().splitlines()[-1])
-    assert (found["loss"], found["seconds"]) == (last["loss"], round(last["seconds"], 1))
-    assert last["step"] == found["steps"] == made.steps
-    assert (found["batch"], found["shown"]) == (made.step.batch, list(made.step.shown))
-    said = found["settings"]
-    assert (said["steps"], said["step"]["rate"]) == (made.steps, made.step.rate)
-    assert (said["seed"], said["model"]["hidden"]) == (0, SMOKE.model.hidden)
+    assert (record["loss"], record["seconds"]) == (last["loss"], round(last["seconds"], 1))
+    assert last["step"] == record["steps"] == made.steps
+    assert (record["batch"], record["shown"]) == (made.step.batch, list(made.step.shown))
+    settings = record["settings"]
+    assert (settings["steps"], settings["step"]["rate"]) == (made.steps, made.step.rate)
+    assert (settings["seed"], settings["model"]["hidden"]) == (0, SMOKE.model.hidden)
     folders = [work / "data" / recipe.hash for recipe in made.sets]
     rows = sum(len(read_examples(str(folder))) for folder in folders)
-    assert found["distinct"] == (rows or found["examples"])
+    assert record["distinct"] == (rows or record["examples"])
 
 
 def test_an_example_that_is_used_again_is_not_another_one():
@@ -157,14 +157,14 @@ def test_what_is_trained_on_more_is_likelier(results, work):
     more of them: by 0.16 to 0.30 nats a token, 0.25 in the mean.
     """
     baseline, augmented = (losses(work, name) for name in ("baseline", "augmented"))
-    gaps = [each["msr-test"] - each["actions-test"] for each in (baseline, augmented)]
+    gaps = [loss["msr-test"] - loss["actions-test"] for loss in (baseline, augmented)]
     assert gaps[1] > gaps[0] + 0.08
 
 
 def test_what_is_trained_on_less_is_less_likely(results, work):
     """Loops in loops, of which the original's programs have few, by 0.06 to 0.13 nats a token."""
-    found = losses(work, "baseline")
-    assert found["while-in-while"] > found["msr-test"] + 0.03
+    loss = losses(work, "baseline")
+    assert loss["while-in-while"] > loss["msr-test"] + 0.03
 
 
 def test_twice_as_many_steps_are_worth_it(results, work):
@@ -186,8 +186,8 @@ def test_who_sees_from_the_first_step_what_programs_change_learns_faster(results
 
 def test_whatever_is_said_is_a_program(results, work):
     for name in ("baseline", "narrow msr"):
-        found = Lab("smoke", work).known(training(name, SMOKE))["scores"]["msr-test"]
-        assert found["shares"]["valid"]["share"] == 1
+        record = Lab("smoke", work).known(training(name, SMOKE))["scores"]["msr-test"]
+        assert record["shares"]["valid"]["share"] == 1
 
 
 # What a score is made of. The models above solve next to nothing; the one in the package does.
@@ -214,13 +214,13 @@ def whole():
 
 @pytest.mark.parametrize(("test", "beam"), [("msr-test", 4), ("narrow-0.05-0.85-G", 2)])
 def test_a_score_tells_of_the_programs_that_all_sets_have(test, beam, scored, able, whole):
-    everywhere = set.intersection(*(set(programs(each)) for each in whole.values()))
+    everywhere = set.intersection(*(set(programs(value)) for value in whole.values()))
     examples = whole[test].head(SMOKE.tests)
     rows = [row for row, program in enumerate(programs(examples)) if program in everywhere]
     assert 0 < len(rows) < len(examples)
     alone = score(able, examples.take(rows), beam).shares["generalizes"]
-    found = scored(Exam(test))
-    assert found["common"] == {"hits": alone.hits, "n": len(rows)}
+    scores = scored(Exam(test))
+    assert scores["common"] == {"hits": alone.hits, "n": len(rows)}
     assert alone.hits > 0
 
 
@@ -231,9 +231,9 @@ def nats(model, tasks, shown):
     state = model.start(gates.shape[:2], torch.float32)
     token, total = torch.zeros(len(tasks), dtype=torch.long), 0.0
     for place in range(tasks.programs.shape[1]):
-        said, state = model.advance(token, gates, state, torch.float32)
+        log_shares, state = model.advance(token, gates, state, torch.float32)
         token = tasks.programs[:, place].long()
-        total -= float(said[torch.arange(len(token)), token][token != 0].sum())
+        total -= float(log_shares[torch.arange(len(token)), token][token != 0].sum())
     return total / int((tasks.programs != 0).sum())
 
 
@@ -243,25 +243,25 @@ def test_a_loss_is_that_of_the_pairs_that_are_shown(scored, able, whole):
     assert by_shown[1] > by_shown[3] + 0.01
     assert by_shown[3] > by_shown[5] + 0.01
     for shown in (1, 3, None):
-        found = scored(Exam("uniform-test", shown))
-        assert found["loss"] == pytest.approx(by_shown[shown or 5], abs=1e-4)
-        assert found["shown"] == (shown or 5)
+        scores = scored(Exam("uniform-test", shown))
+        assert scores["loss"] == pytest.approx(by_shown[shown or 5], abs=1e-4)
+        assert scores["shown"] == (shown or 5)
 
 
 def test_a_score_counts_the_programs_that_have_no_worlds(scored, whole):
     """Of the whole set, also where a scale takes a part of it."""
     for test in ("msr-test", "narrow-0.05-0.85-G"):
-        found = scored(Exam(test))
-        assert found["dropped"] == 2_500 - len(whole[test])
-        assert (found["dropped"] == 0) == (test == "msr-test")
-        assert found["tasks"] == SMOKE.tests
+        scores = scored(Exam(test))
+        assert scores["dropped"] == 2_500 - len(whole[test])
+        assert (scores["dropped"] == 0) == (test == "msr-test")
+        assert scores["tasks"] == SMOKE.tests
 
 
 def test_problems_have_no_loss_and_nothing_in_common(scored):
-    found = scored(Exam("problems"))
-    assert not found.keys() & {"loss", "common"}
-    assert (found["shown_from"], found["shown_to"]) == (1, 4)
-    assert found["dropped"] == 0
+    scores = scored(Exam("problems"))
+    assert not scores.keys() & {"loss", "common"}
+    assert (scores["shown_from"], scores["shown_to"]) == (1, 4)
+    assert scores["dropped"] == 0
 
 
 # What is kept, and what is done again.
@@ -313,7 +313,9 @@ def test_the_result_says_everything(result):
     assert result["tests"]["karel/actions-test"]["beam"] == SMOKE.beam
     assert result["tries"] == 20_000
     assert len(result["tests"]) == 3
-    rows = [each["row"] for each in result["failures"] if each["test"] == "karel/actions-test"]
+    rows = [
+        failure["row"] for failure in result["failures"] if failure["test"] == "karel/actions-test"
+    ]
     assert max(rows) > SMOKE.tests, "rows are those of the whole set"
 
 
@@ -339,9 +341,9 @@ def test_a_new_question_is_put_to_the_model_that_is_there(result, lab, work):
     weights = work / "runs" / made.hash / MODEL
     before = weights.stat().st_mtime_ns
     assert exam.key not in entry(work, "baseline")["scores"]
-    found = lab.entry(made, [exam])
-    assert found["scores"]["while-in-while, 2 shown"]["shown"] == 2
-    assert "actions-test" in found["scores"]
+    record = lab.entry(made, [exam])
+    assert record["scores"]["while-in-while, 2 shown"]["shown"] == 2
+    assert "actions-test" in record["scores"]
     assert weights.stat().st_mtime_ns == before, "trained again"
 
 
@@ -355,8 +357,8 @@ def test_a_score_of_another_test_set_or_beam_is_made_again(result, work, beside,
     (tmp_path / path).write_text(json.dumps(old))
     assert test not in beside.known(made)["scores"], "nor is it told"
     (tmp_path / "runs").symlink_to(work / "runs")
-    found = beside.entry(made, [Exam(test)])
-    assert found["scores"][test] == entry(work, "baseline")["scores"][test]
+    record = beside.entry(made, [Exam(test)])
+    assert record["scores"][test] == entry(work, "baseline")["scores"][test]
 
 
 def test_scores_of_a_model_that_was_trained_again_are_made_again(result, work, beside, tmp_path):
@@ -369,10 +371,10 @@ def test_scores_of_a_model_that_was_trained_again_are_made_again(result, work, b
     old["scores"] = {key: old["scores"][key] for key in ("msr-test", "actions-test")}
     (tmp_path / path).write_text(json.dumps(old))
     (tmp_path / "runs").symlink_to(work / "runs")
-    found = beside.entry(made, [Exam("problems")])
-    assert sorted(found["scores"]) == ["actions-test", "msr-test", "problems"]
-    assert found["scores"]["msr-test"]["loss"] < 10
-    assert found["weights"] != "others"
+    record = beside.entry(made, [Exam("problems")])
+    assert sorted(record["scores"]) == ["actions-test", "msr-test", "problems"]
+    assert record["scores"]["msr-test"]["loss"] < 10
+    assert record["weights"] != "others"
 
 
 def test_scores_that_a_stop_leaves_out_are_made_when_it_goes_on(result, work, beside, tmp_path):
@@ -396,8 +398,8 @@ def test_scores_that_a_stop_leaves_out_are_made_when_it_goes_on(result, work, be
         beside.entry(made, [Exam("problems")])
     assert json.loads(path.read_text())["owed"] == ["actions-test"]
     beside.say = Say()
-    found = beside.entry(made, [Exam("problems")])
-    assert sorted(found["scores"]) == ["actions-test", "problems", "while-in-while"]
+    record = beside.entry(made, [Exam("problems")])
+    assert sorted(record["scores"]) == ["actions-test", "problems", "while-in-while"]
     assert "owed" not in json.loads(path.read_text())
 
 
@@ -407,11 +409,11 @@ def test_an_entry_tells_what_trained_the_model_not_what_scores_it(work, result, 
     (tmp_path / "runs").mkdir()
     copy = tmp_path / "runs" / made.hash
     shutil.copytree(trained, copy)
-    said = json.loads((copy / PROVENANCE_FILE).read_text())
-    (copy / PROVENANCE_FILE).write_text(json.dumps(said | {"hardware": "another machine"}))
-    found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
-    assert found["provenance"] == said | {"hardware": "another machine"}
-    assert entry(work, "baseline")["provenance"] == said
+    data = json.loads((copy / PROVENANCE_FILE).read_text())
+    (copy / PROVENANCE_FILE).write_text(json.dumps(data | {"hardware": "another machine"}))
+    record = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
+    assert record["provenance"] == data | {"hardware": "another machine"}
+    assert entry(work, "baseline")["provenance"] == data
 
 
 def test_those_that_train_for_a_part_of_the_time_only_are_counted_too(work, tmp_path, monkeypatch):
@@ -428,8 +430,8 @@ def test_a_run_that_does_not_say_what_trained_it_is_of_unknown_origin(work, resu
     made = training("baseline", SMOKE)
     shutil.copytree(work / "runs" / made.hash, tmp_path / "runs" / made.hash)
     (tmp_path / "runs" / made.hash / PROVENANCE_FILE).unlink()
-    found = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
-    assert found["provenance"]["hardware"] == "unknown"
+    record = Lab("smoke", tmp_path).entry(made, [Exam("problems")])
+    assert record["provenance"]["hardware"] == "unknown"
 
 
 def test_an_exam_is_known_by_its_key():

@@ -61,10 +61,10 @@ def test_two_at_a_time_find_what_one_finds(alone, tmp_path):
     run_lanes(lab, jobs, 2, say_of)
     assert scores(lab) == alone
     for job in jobs:
-        mine = [said for name, said in told if name == job.name]
+        mine = [message for name, message in told if name == job.name]
         assert mine[0].startswith((f"training {job.training.name}", "64 examples"))
         assert mine[-1] == f"scoring {job.training.name} on problems"
-        assert [said.step for said in mine if not isinstance(said, str)][-1] == SMOKE.short
+        assert [message.step for message in mine if not isinstance(message, str)][-1] == SMOKE.short
     assert jobs_of([asking("problems")], lab) == []
 
 
@@ -73,9 +73,9 @@ def test_a_model_is_done_once_whoever_asks_for_it(tmp_path):
     same = ("msr 64", "baseline, passes")  # two names of one model
     asked = [asking("problems", "msr-test"), asking("problems", "uniform-test", models=same)]
     jobs = jobs_of(asked, lab)
-    assert [each.name for each in jobs] == [f"{name}:0" for name in MODELS]
+    assert [job_.name for job_ in jobs] == [f"{name}:0" for name in MODELS]
     assert [exam.key for exam in jobs[0].exams] == ["problems", "msr-test", "uniform-test"]
-    assert [each.name for each in jobs_of(asked, lab, ["msr stream:0"])] == ["msr stream:0"]
+    assert [job_.name for job_ in jobs_of(asked, lab, ["msr stream:0"])] == ["msr stream:0"]
     assert jobs_of(asked, lab, ["none"]) == []
 
 
@@ -156,8 +156,8 @@ def interrupt_when(*happened, kind=signal.SIGINT):
     """Interrupt this process when the first thing happened, and again when the next one did."""
 
     def send():
-        for each in happened:
-            until(each)
+        for event in happened:
+            until(event)
             os.kill(os.getpid(), kind)
 
     thread = threading.Thread(target=send)
@@ -166,8 +166,8 @@ def interrupt_when(*happened, kind=signal.SIGINT):
 
 
 def steps_saved(work):
-    found = (work / "runs").glob(f"*/{CHECKPOINT}")
-    return [load_checkpoint(path)[1]["step"] for path in found]
+    checkpoints = (work / "runs").glob(f"*/{CHECKPOINT}")
+    return [load_checkpoint(path)[1]["step"] for path in checkpoints]
 
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -346,7 +346,7 @@ def test_what_else_ends_it_is_not_taken_for_the_clock():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["karel-passes", "--at-once", "0"], "--at-once is 0; allowed is a whole number"),
         (["calculator", "--at-once", "2"], "--at-once is for Karel's models"),
@@ -354,10 +354,10 @@ def test_what_else_ends_it_is_not_taken_for_the_clock():
         (["karel-passes", "--minutes", "0", "--work", "w"], "--minutes is 0.0; allowed is"),
     ],
 )
-def test_wrong_paces_are_refused(options, said, run):
+def test_wrong_paces_are_refused(options, message, run):
     code, out, errors = run("reproduce", *options)
     assert (code, out) == (2, "")
-    assert said in errors
+    assert message in errors
     assert len(errors.splitlines()) == 1
 
 

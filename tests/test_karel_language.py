@@ -78,7 +78,7 @@ def test_no_line_begins_with_a_semicolon(body):
 
 
 @pytest.mark.parametrize(
-    ("text", "column", "found"),
+    ("text", "column", "result"),
     [
         ("if(markersPresent()): if(frontIsClear()): move()\n  else: turnLeft()", 25, "if"),
         ("if(markersPresent()): move(); if(frontIsClear()): move()\n  else: move()", 33, "if"),
@@ -87,13 +87,13 @@ def test_no_line_begins_with_a_semicolon(body):
         ("while(frontIsClear()): move(); repeat(2): turnLeft()", 34, "repeat"),
     ],
 )
-def test_a_line_after_a_colon_holds_actions_alone(text, column, found):
+def test_a_line_after_a_colon_holds_actions_alone(text, column, result):
     """What would have two readings has none, as in Python."""
     with pytest.raises(UnskewError) as caught:
         parse(f"def main():\n  {text}")
     line = 3 if column == 9 else 2
     assert str(caught.value) == (
-        f"line {line}, column {column}: found '{found}', expected an action "
+        f"line {line}, column {column}: found '{result}', expected an action "
         "(if, while and repeat begin a line of their own)"
     )
 
@@ -200,7 +200,7 @@ def is_program(texts) -> bool:
 def test_three_parsers_and_rewriting_accept_the_same():
     """Random programs with one or two tokens changed, dropped, added or swapped."""
     rng = generator(0, "compiler")
-    found = Counter()
+    counts = Counter()
     for _ in range(3000):
         texts = list(naive.random_program(rng, 30))
         assert is_program(texts)
@@ -218,8 +218,8 @@ def test_three_parsers_and_rewriting_accept_the_same():
                     texts[place - 1], texts[place] = texts[place], texts[place - 1]
         expected = is_program(texts)
         assert [compiles(texts), parses(texts), twin_parses(texts)] == [expected] * 3, texts
-        found[expected] += 1
-    assert min(found.values()) > 150
+        counts[expected] += 1
+    assert min(counts.values()) > 150
 
 
 def test_padding_inside_a_program_is_no_program():

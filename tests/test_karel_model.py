@@ -28,8 +28,10 @@ def tasks(n: int, seed: int = 0, source: str = "msr", **options: int) -> Tasks:
 def tensors(worlds: np.ndarray) -> torch.Tensor:
     """The original dataset's tensors of worlds (…, 260), by the reference."""
     flat = worlds.reshape(-1, worlds.shape[-1])
-    each = np.stack([to_tensor(world) for world in flat])
-    return torch.from_numpy(each.reshape(*worlds.shape[:-1], *each.shape[1:])).float()
+    stacked_worlds = np.stack([to_tensor(world) for world in flat])
+    return torch.from_numpy(
+        stacked_worlds.reshape(*worlds.shape[:-1], *stacked_worlds.shape[1:])
+    ).float()
 
 
 def test_the_model_has_the_papers_size():
@@ -59,7 +61,7 @@ def test_first_weights_may_see_nothing_but_what_changed():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "said"),
+    ("sizes", "message"),
     [
         ({"pair": 0}, "pair is 0; allowed is a whole number of at least 1"),
         ({"pair": -3}, "pair is -3; allowed"),
@@ -72,8 +74,8 @@ def test_first_weights_may_see_nothing_but_what_changed():
         ({"pair": 65_536, "channels": 128}, r"2,\d+,\d+,\d+ parameters; allowed are 1,000,000,000"),
     ],
 )
-def test_sizes_that_make_no_model_are_refused(sizes, said):
-    with pytest.raises(UnskewError, match=said):
+def test_sizes_that_make_no_model_are_refused(sizes, message):
+    with pytest.raises(UnskewError, match=message):
         SynthesizerConfig(**sizes)
 
 

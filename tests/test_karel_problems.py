@@ -342,7 +342,7 @@ def test_programs_alone_are_read(tmp_path, text, programs):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "is empty; write a program"),
         ("def main(: x", "found ':', expected"),
@@ -350,8 +350,8 @@ def test_programs_alone_are_read(tmp_path, text, programs):
         (OWN.replace("putMarker()", "move()"), "line 6: the program does not end there .wall"),
     ],
 )
-def test_what_is_no_text_of_karel_is_refused(tmp_path, text, said):
-    with pytest.raises(UnskewError, match=said):
+def test_what_is_no_text_of_karel_is_refused(tmp_path, text, message):
+    with pytest.raises(UnskewError, match=message):
         opened(tmp_path, text)
 
 

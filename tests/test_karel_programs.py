@@ -48,9 +48,9 @@ def statistics(programs):
 
 
 def distance(statistics, name) -> float:
-    found = statistics[name]
+    shares = statistics[name]
     return facts.total_variation(
-        facts.pooled_lengths(found) if name == "length" else found, facts.FACTS[name]
+        facts.pooled_lengths(shares) if name == "length" else shares, facts.FACTS[name]
     )
 
 
@@ -82,8 +82,8 @@ def test_block_sizes_and_control_flow_are_the_originals(statistics):
     """Means by kind of block within 0.12 statements, shares of constructs within 0.02."""
     published = facts.FACTS["mean"]
     for name in ("run", "while", "repeat", "if", "then", "else"):
-        found = facts.mean(statistics[f"{name}_statements"])
-        assert found == pytest.approx(published[f"{name}_statements"], abs=0.12), name
+        average = facts.mean(statistics[f"{name}_statements"])
+        assert average == pytest.approx(published[f"{name}_statements"], abs=0.12), name
     for depth, share in facts.FACTS["control_share_at_depth"].items():
         if depth <= 3:  # deeper blocks are too few to tell, there and here
             assert facts.control_shares(statistics)[depth] == pytest.approx(share, abs=0.025)
@@ -91,12 +91,12 @@ def test_block_sizes_and_control_flow_are_the_originals(statistics):
 
 def test_direct_nesting_is_near_the_originals(statistics):
     """Each of the sixteen pairs within 1.5 points; one σ of the original is 0.3 to 0.5."""
-    found = facts.nested_percentages(statistics)
+    shares = facts.nested_percentages(statistics)
     for pair, percent in facts.FACTS["nested_percent"].items():
-        assert found[pair] == pytest.approx(percent, abs=1.5), pair
+        assert shares[pair] == pytest.approx(percent, abs=1.5), pair
 
 
-def test_the_commonest_programs_are_the_originals(programs):
+def test_the_most_frequent_programs_are_the_originals(programs):
     """Each of the four stands in 1.3 to 1.9 % of the original; here within 0.8 points."""
     four = (("pickMarker move", 47), ("move putMarker", 47), ("putMarker move", 40),
             ("move pickMarker", 33))  # fmt: skip
@@ -135,23 +135,23 @@ def test_what_is_coverable_is_covered_and_what_is_not_is_not():
     rng = generator(5, "cover")
     rows = rows_of(naive.random_program(rng, 30) for _ in range(1_500))
     code = compile_programs(rows)
-    found = coverable(generator(6, "cover"), code)
+    passes = coverable(generator(6, "cover"), code)
     covered = np.array([_is_covered(rows[row], row) for row in range(len(rows))])
-    assert 0.02 < found.mean() < 0.5
-    assert covered[found].mean() > 0.93
-    assert covered[~found].mean() < 0.02
+    assert 0.02 < passes.mean() < 0.5
+    assert covered[passes].mean() > 0.93
+    assert covered[~passes].mean() < 0.02
 
 
 def test_the_quick_looks_refuse_only_what_is_barren():
     """What they refuse is not coverable; each refuses some, and no program that survives."""
     rng = generator(8, "quick")
     code = compile_programs(rows_of(naive.random_program(rng, 40) for _ in range(3_000)))
-    found = coverable(generator(9, "quick"), code)
+    passes = coverable(generator(9, "quick"), code)
     acts = np.zeros((2, tokens.MAX_TOKENS + 1), np.uint8)
     leaves = np.array([can_leave_loops(row) for row in code.instructions])
     does = np.array([can_act_everywhere(row, acts) for row in code.instructions])
-    assert not (found & ~leaves).any()
-    assert not (found & ~does).any()
+    assert not (passes & ~leaves).any()
+    assert not (passes & ~does).any()
     assert 0.02 < (~leaves).mean() < 0.5
     assert 0.02 < (~does).mean() < 0.98
 
@@ -180,10 +180,10 @@ def test_the_surviving_programs_break_no_rule_and_have_its_histograms(surviving)
     """But for the long programs, which the list lacks."""
     assert len(surviving) == 2200
     assert not [text for text in surviving if facts.broken_rules(text) or facts.foregone(text)]
-    found = facts.statistics(surviving)
-    assert {name for name in HISTOGRAMS if distance(found, name) > 0.1} <= {"length"}
-    assert distance(found, "length") < 0.12
-    assert set(found["nested"]) == set(facts.FACTS["nested_percent"])
+    figures = facts.statistics(surviving)
+    assert {name for name in HISTOGRAMS if distance(figures, name) > 0.1} <= {"length"}
+    assert distance(figures, "length") < 0.12
+    assert set(figures["nested"]) == set(facts.FACTS["nested_percent"])
 
 
 @pytest.mark.parametrize("kind", ["programs", "surviving"])
@@ -240,9 +240,9 @@ def test_examples_are_valid_and_their_programs_are_the_same_kind():
     assert (ran.actions[:, 0] > 0).all()
     assert (ran.actions[:, 3:].sum(axis=1) > 0).all()
     texts = [tokens.to_texts(row) for row in made.programs]
-    found = facts.statistics(texts)
+    figures = facts.statistics(texts)
     for name in ("actions_per_program", "constructs_per_program", "nesting"):
-        assert distance(found, name) < 0.05, name  # 3,000 of them: chance alone makes 0.03
+        assert distance(figures, name) < 0.05, name  # 3,000 of them: chance alone makes 0.03
 
 
 def test_the_same_seed_gives_the_same_programs():

@@ -376,7 +376,7 @@ def test_an_output_that_is_another_is_for_verify_to_find(tmp_path, run):
 def test_tables_are_checked_as_their_rows_are():
     """Bytes and tokens changed at random: the table is refused where reading its row is."""
     rng = np.random.default_rng(7)
-    found = {True: 0, False: 0}
+    counts = {True: 0, False: 0}
     for example in random_examples(40, seed=7) * 10:
         row = dict(example)
         if rng.random() < 0.5:
@@ -392,8 +392,8 @@ def test_tables_are_checked_as_their_rows_are():
         except UnskewError:
             fine = False
         assert are_examples(Batch.from_arrow(pa.Table.from_pylist([example, row]))) == fine
-        found[fine] += 1
-    assert min(found.values()) > 50
+        counts[fine] += 1
+    assert min(counts.values()) > 50
 
 
 @pytest.mark.parametrize("kind", ["large_string", "dictionary", "tabs", "fixed"])

@@ -306,17 +306,19 @@ def test_an_open_outcome_is_not_flagged_and_runs_have_both(body):
 
 def test_what_is_known_holds_in_runs():
     """Of random programs on random worlds, each claim reached by twenty runs at least."""
-    rng, each = np.random.default_rng(5), 8
+    rng, runs_each = np.random.default_rng(5), 8
     programs = [naive.random_program(rng, 40) for _ in range(1500)]
-    worlds = draw_worlds(generator(5, "worlds"), each * len(programs), UNIFORM_WORLDS, 0, 0, EVEN)
-    rows = np.repeat(rows_of(programs), each, axis=0)
+    worlds = draw_worlds(
+        generator(5, "worlds"), runs_each * len(programs), UNIFORM_WORLDS, 0, 0, EVEN
+    )
+    rows = np.repeat(rows_of(programs), runs_each, axis=0)
     ran = run(rows, worlds, statements=True)
     reached: Counter[str] = Counter()
     for number, tokens in enumerate(programs):
         tests = places_of_tests(tokens)
         crashes = [fault for fault in broken_rules(tokens) if fault.startswith("4")]
         claims = [(text, int(text.split()[-1])) for text in crashes + foregone(tokens)]
-        for row in range(each * number, each * (number + 1)) if claims else ():
+        for row in range(runs_each * number, runs_each * (number + 1)) if claims else ():
             taken = {(tests[test], outcome) for test, outcome in branches(ran.coverage[row])}
             for text, at in claims:
                 if text[0] == "4":
@@ -335,7 +337,7 @@ def test_what_is_known_holds_in_runs():
 
 
 def test_statistics_of_a_few_programs():
-    found = statistics(
+    figures = statistics(
         [
             wrap("move put"),
             wrap("put move move L"),
@@ -346,7 +348,7 @@ def test_statistics_of_a_few_programs():
             ),
         ]
     )
-    assert found == {
+    assert figures == {
         "length": Counter({6: 1, 8: 1, 28: 1, 44: 1}),
         "actions_per_program": Counter({2: 1, 4: 2, 5: 1}),
         "constructs_per_program": Counter({0: 2, 3: 1, 5: 1}),
@@ -383,6 +385,6 @@ def test_statistics_of_a_few_programs():
         ),
         "nested": Counter({"REPEAT>WHILE": 1, "IFELSE>WHILE": 1, "IFELSE>IF": 1, "IF>IF": 1}),
     }
-    assert tuple(found) == HISTOGRAMS
-    assert control_shares(found) == {0: 0.3, 1: 4 / 7, 2: 0.2, 3: 0}
-    assert nested_percentages(found) == dict.fromkeys(found["nested"], 25)
+    assert tuple(figures) == HISTOGRAMS
+    assert control_shares(figures) == {0: 0.3, 1: 4 / 7, 2: 0.2, 3: 0}
+    assert nested_percentages(figures) == dict.fromkeys(figures["nested"], 25)

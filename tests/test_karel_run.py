@@ -427,7 +427,7 @@ def test_a_model_of_other_sizes_than_it_says_is_refused(tasks, tmp_path):
     path = tmp_path / "run" / MODEL
     tensors, facts = load_checkpoint(path)
     sizes = facts["model"]
-    for model, said in (
+    for model, message in (
         (
             {**sizes, "hidden": 10**7},
             r"model.safetensors holds no synthesizer \(hidden is 10000000",
@@ -441,7 +441,7 @@ def test_a_model_of_other_sizes_than_it_says_is_refused(tasks, tmp_path):
         ([1], "holds no synthesizer"),
     ):
         save_checkpoint(path, tensors, {**facts, "model": model})
-        with pytest.raises(UnskewError, match=said):
+        with pytest.raises(UnskewError, match=message):
             load_synthesizer(tmp_path / "run", CPU)
     save_checkpoint(path, {**tensors, "answer": torch.zeros(1)}, facts)
     with pytest.raises(UnskewError, match=r"answer is \(1,\)"):
@@ -455,13 +455,13 @@ def test_a_checkpoint_that_is_not_the_runs_is_refused(tasks, tmp_path):
     (tmp_path / MODEL).unlink()
     tensors, facts = load_checkpoint(tmp_path / CHECKPOINT)
     fewer = {name: value for name, value in tensors.items() if name != "model.answer"}
-    for found, said, refusal in (
+    for scores, message, refusal in (
         (tensors, {"step": 1}, r"does not say where it stands \(KeyError\('feeds'\)\); restore"),
         (tensors, {**facts, "step": "x"}, "does not say where it stands"),
         (fewer, facts, "model.answer is missing, its settings say"),
         ({**tensors, "model.pair": torch.zeros(1)}, facts, r"model.pair is \(1,\)"),
     ):
-        save_checkpoint(tmp_path / CHECKPOINT, found, said)
+        save_checkpoint(tmp_path / CHECKPOINT, scores, message)
         with pytest.raises(UnskewError, match=refusal):
             run_for(2, tasks, tmp_path)
 

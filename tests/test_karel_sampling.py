@@ -61,13 +61,13 @@ def is_valid(ran, settings):
 
 def rejected(program, settings, n, seed=0):
     """Valid inputs, drawn whole and thrown away where they are not valid."""
-    found = np.empty((0, world.BYTES), np.uint8)
+    valid_worlds = np.empty((0, world.BYTES), np.uint8)
     rng = generator(seed, "plain")
-    while len(found) < n:
+    while len(valid_worlds) < n:
         worlds = draw_worlds(rng, 10_000, *settings)
         ran = run(program[None], worlds, np.zeros(len(worlds), np.int64))
-        found = np.concatenate([found, worlds[is_valid(ran, settings)]])
-    return found[:n]
+        valid_worlds = np.concatenate([valid_worlds, worlds[is_valid(ran, settings)]])
+    return valid_worlds[:n]
 
 
 def features(worlds):
@@ -118,8 +118,8 @@ SMALL = 12  # cells: few enough for every number of walls and markers to come of
 
 def numbers(worlds):
     """Cells, walls and marked cells of each world."""
-    found = world_facts(worlds)
-    return found[:, AREA], found[:, WALLS], found[:, MARKED]
+    facts = world_facts(worlds)
+    return facts[:, AREA], facts[:, WALLS], facts[:, MARKED]
 
 
 def uniform_shares(most):
@@ -159,8 +159,8 @@ def test_numbers_of_walls_and_markers_are_exactly_the_papers():
 
 def number_alarm(worlds, shares):
     """How likely such numbers are; what has no share is one more cell of the table."""
-    found = Counter(zip(*(column.tolist() for column in numbers(worlds)), strict=True))
-    seen = [found[key] for key in shares]
+    counts = Counter(zip(*(column.tolist() for column in numbers(worlds)), strict=True))
+    seen = [counts[key] for key in shares]
     rest = max(1 - sum(shares.values()), 0)
     return fits([*seen, len(worlds) - sum(seen)], [*shares.values(), rest])
 

@@ -93,20 +93,22 @@ def model():
 
 def test_scores_say_what_was_shown_and_what_was_held_out(model):
     six = read_examples("karel/msr", 4)
-    found = score(model, six, 1)
-    assert (found.shown, found.shown_range, found.held_out) == (5, (5, 5), (1, 1))
-    found = score(model, six, 1, shown=2)
-    assert (found.shown, found.shown_range, found.held_out) == (2, (2, 2), (4, 4))
-    plain = found.to_dict()
-    said = [plain[key] for key in ("tasks", "shown", "shown_from", "shown_to", "held_out", "beam")]
-    assert said == [4, 2, 2, 2, [4, 4], 1]
+    result = score(model, six, 1)
+    assert (result.shown, result.shown_range, result.held_out) == (5, (5, 5), (1, 1))
+    result = score(model, six, 1, shown=2)
+    assert (result.shown, result.shown_range, result.held_out) == (2, (2, 2), (4, 4))
+    plain = result.to_dict()
+    numbers = [
+        plain[key] for key in ("tasks", "shown", "shown_from", "shown_to", "held_out", "beam")
+    ]
+    assert numbers == [4, 2, 2, 2, [4, 4], 1]
     assert "of" not in plain
     assert {"shares", "by", "misses"} <= set(plain)
 
 
 def test_all_pairs_of_the_problems_are_shown_and_none_is_held_out(model):
-    found = score(model, read_examples("karel/problems"), 1)
-    assert (found.shown, found.shown_range, found.held_out) == (5, (1, 4), (0, 0))
+    result = score(model, read_examples("karel/problems"), 1)
+    assert (result.shown, result.shown_range, result.held_out) == (5, (1, 4), (0, 0))
     solved = score(shipped_synthesizer(), read_examples("karel/problems"), 8).shares
     assert solved["generalizes"] == solved["consistent"]
     assert 0 < solved["generalizes"].hits < 41
@@ -138,14 +140,14 @@ def test_scores_are_told_by_variables_columns_and_functions(model, tmp_path, mon
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     examples = read_scored("karel/problems").examples
-    found = score(model, examples, 1, by=["size", "name", "sized:size"]).by
+    by_value = score(model, examples, 1, by=["size", "name", "sized:size"]).by
     names = examples.columns["name"].to_pylist()
-    assert [value for value, _ in found["name"]] == sorted(names)
+    assert [value for value, _ in by_value["name"]] == sorted(names)
     sizes = [len(text.split()) // 4 for text in examples.columns[PROGRAM].to_pylist()]
-    assert {value: share.n for value, share in found["sized:size"]} == {
+    assert {value: share.n for value, share in by_value["sized:size"]} == {
         size: sizes.count(size) for size in sorted(set(sizes))
     }
-    assert sum(share.n for _, share in found["size"]) == 41
+    assert sum(share.n for _, share in by_value["size"]) == 41
 
 
 def test_values_without_an_order_and_gaps_are_told_too(model):
@@ -166,7 +168,7 @@ def test_an_unknown_variable_is_refused_before_anything_is_decoded():
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("karel/msr-tset", "did you mean 'karel/msr-test'"),
         ("msr-test", "did you mean 'karel/msr-test'"),
@@ -175,8 +177,8 @@ def test_an_unknown_variable_is_refused_before_anything_is_decoded():
         ("nope.jsonl", "does not exist"),
     ],
 )
-def test_an_unknown_name_has_a_next_step_and_no_list(name, said):
+def test_an_unknown_name_has_a_next_step_and_no_list(name, message):
     with pytest.raises(UnskewError) as error:
         open_target(name)
-    assert said in str(error.value)
+    assert message in str(error.value)
     assert "calculator/" not in str(error.value)

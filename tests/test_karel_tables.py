@@ -110,8 +110,8 @@ def test_the_worst_cell_of_each_row_is_named():
     seeds = [{"x": score_of(hits, 4), "y": score_of(3, 4)} for hits in (1, 2)]
     entries = {"a": [{"scores": scores} for scores in seeds], "b": [{"scores": {}}]}
     made = table_of(TablePlan("t", cells, worst=True), entries)
-    said = "The lowest number of each model (its lowest seed, of the cells run): a 25.0 on x."
-    assert made["note"] == said
+    message = "The lowest number of each model (its lowest seed, of the cells run): a 25.0 on x."
+    assert made["note"] == message
     assert "a 25.0 on x" in " ".join(printed(made, 80).split())
     assert "note" not in table_of(TablePlan("t", cells), entries)
 
@@ -122,8 +122,8 @@ def test_models_on_their_own_kind_of_data_and_on_that_of_others_are_told_apart()
     cells = tuple(CellPlan(row, test, row, Exam(test)) for row in (*scores, "c") for test in "abc")
     cells += tuple(CellPlan(row, "other", row, Exam("other")) for row in scores)
     entries = {
-        row: [{"scores": {test: score_of(hits, 4) for test, hits in found.items()}}]
-        for row, found in scores.items()
+        row: [{"scores": {test: score_of(hits, 4) for test, hits in value.items()}}]
+        for row, value in scores.items()
     }
     made = table_of(TablePlan("t", cells, note="So far."), entries)
     assert own_and_others(made["cells"]) == ([75.0, 100.0], [25.0, 50.0])
@@ -145,8 +145,8 @@ def test_ten_tasks_of_a_program_are_not_ten_witnesses():
 def test_an_interval_is_around_its_own_number():
     """45 of 50 tasks of five programs are nine tenths of five, not four fifths."""
     cell = CellPlan("a", "b", "m", Exam("actions-test"))
-    found = ours(cell, "%", [{"scores": {"actions-test": score_of(45, 50)}}])
-    assert (found["low"], found["high"]) == pytest.approx((46.3, 98.9), abs=0.1)
+    number = ours(cell, "%", [{"scores": {"actions-test": score_of(45, 50)}}])
+    assert (number["low"], number["high"]) == pytest.approx((46.3, 98.9), abs=0.1)
 
 
 class Remembering(Lab):
@@ -220,10 +220,10 @@ def test_what_was_run_is_told_and_nothing_else_is_taken_for_it(tmp_path, run):
         page = tmp_path / "report.html"
         code, out, err = run("reproduce", "all", *full, *none, folder, "--report", page)
         assert (code, out) == (2, "")
-        said = (
+        message = (
             f"{folder} has no results of scale full; give the --work and --scale of an earlier run"
         )
-        assert err == f"error: {said}\n"
+        assert err == f"error: {message}\n"
         assert not page.exists()
     code, out, err = run("reproduce", "karel-nesting", *full, *none, RESULTS, "--json")
     assert (code, err) == (0, "")

@@ -88,9 +88,9 @@ def assert_agree(
     """Compare value by value, types too."""
     assert set(fast) == set(twin)
     for name, values in twin.items():
-        for found, value, program in zip(fast[name], values, programs, strict=True):
-            assert found == value, (name, " ".join(program))
-            assert type(found) is type(value), name
+        for scores, value, program in zip(fast[name], values, programs, strict=True):
+            assert scores == value, (name, " ".join(program))
+            assert type(scores) is type(value), name
 
 
 def value_of(name: str, program: str, *worlds: naive.World) -> object:
@@ -369,9 +369,9 @@ BAD = {
 
 @pytest.mark.parametrize("about", BAD)
 def test_bad_text_is_refused_by_its_row(about):
-    said = message(pa.array([GOOD, GOOD, BAD[about], GOOD]))
-    assert about in said
-    assert "row 3" in said
+    message_text = message(pa.array([GOOD, GOOD, BAD[about], GOOD]))
+    assert about in message_text
+    assert "row 3" in message_text
 
 
 @pytest.mark.parametrize("text", ["REPEAT " * 128, "IFELSE " * 256, "i) r) w) e) move", "e) " * 99])

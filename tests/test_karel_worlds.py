@@ -87,9 +87,9 @@ def test_narrow_worlds_count_markers_as_they_should():
         (EVEN, [1 / 9] * 9),
         (REVERSED, geometric[::-1]),
     ):
-        found = marker_counts(draw(NARROW_WORLDS, 0.05, 0.85, counts, n=300)) - 1
-        assert fits(found, expected)
-        assert not fits(found, expected[::-1]) or counts == EVEN
+        above_one = marker_counts(draw(NARROW_WORLDS, 0.05, 0.85, counts, n=300)) - 1
+        assert fits(above_one, expected)
+        assert not fits(above_one, expected[::-1]) or counts == EVEN
 
 
 @pytest.mark.parametrize("kind", [UNIFORM_WORLDS, NARROW_WORLDS])
@@ -103,8 +103,8 @@ def test_worlds_that_vary_count_each_in_one_of_three_ways(kind):
 
 
 def mean_counts(worlds):
-    each = [marker_counts(world[None]) for world in worlds]
-    return np.array([counts.mean() for counts in each if len(counts) > 80])
+    by_world = [marker_counts(world[None]) for world in worlds]
+    return np.array([counts.mean() for counts in by_world if len(counts) > 80])
 
 
 def test_walls_fall_anywhere_and_karel_stands_on_any_free_cell():

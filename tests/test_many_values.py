@@ -57,8 +57,8 @@ def test_the_first_values_are_listed_and_the_others_counted(parts, most, how):
 def test_distances_count_the_values_that_are_not_listed(parts, most, how):
     audit = counted(parts, most, how).result()
     expected = distances([row for part in parts for row in part])
-    found = (audit.entropy, audit.kl, audit.total_variation)
-    assert found == pytest.approx(expected, abs=1e-12)
+    actual = (audit.entropy, audit.kl, audit.total_variation)
+    assert actual == pytest.approx(expected, abs=1e-12)
 
 
 @given(st.lists(ROWS, min_size=2, max_size=6), st.integers(1, 5), MOST, HELD)

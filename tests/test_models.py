@@ -225,7 +225,7 @@ def test_runs_with_a_checkpoint_of_another_are_refused(tmp_path: Path):
     path = tmp_path / CHECKPOINT
     tensors, facts = load_checkpoint(path)
     sizes = facts["reader"]
-    for more, said in (
+    for more, message in (
         ({"reader": {**sizes, "hidden": 10**7}}, "not of this model: answer is"),
         (
             {"reader": {**sizes, "seeds": [0, 1]}},
@@ -239,15 +239,15 @@ def test_runs_with_a_checkpoint_of_another_are_refused(tmp_path: Path):
         ({"reader": None}, "holds no readers"),
     ):
         save_checkpoint(path, tensors, {**facts, **more})
-        with pytest.raises(UnskewError, match=said):
+        with pytest.raises(UnskewError, match=message):
             load_readers(tmp_path, CPU)
-    for wrong, said in (
+    for wrong, message in (
         ({"step": None}, r"does not say where it stands \(step None\)"),
         ({"tensors": {"model.dense": torch.zeros(1)}}, r"model.dense is \(1,\), its settings say"),
         ({"tensors": {"more": torch.zeros(1)}}, r"more is \(1,\), its settings say none"),
     ):
         save_checkpoint(path, {**tensors, **wrong.pop("tensors", {})}, {**facts, **wrong})
-        with pytest.raises(UnskewError, match=said):
+        with pytest.raises(UnskewError, match=message):
             train(reader, config, data, tmp_path)
 
 

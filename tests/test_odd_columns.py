@@ -1,6 +1,8 @@
 """Columns that Arrow cannot hold or read: they are read as examples, or refused in one line."""
 
 import json
+import struct
+import subprocess
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +10,7 @@ import pytest
 from pyarrow import feather, parquet
 
 import unskew
+from tests.commands import UNSKEW, complaints
 from unskew.core.errors import UnskewError
 from unskew.io.dataset import MANIFEST
 
@@ -50,6 +53,22 @@ def test_a_name_that_is_no_text_is_refused(ending, inside, tmp_path, run):
         code, out, err = run(command[0], path, *command[1:])
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.startswith(f"error: {path} ")
+
+
+def test_a_file_whose_lists_lead_out_of_it_does_not_end_python(tmp_path):
+    """Fuzzing found it: Arrow was asked for the size of damaged data before it was checked."""
+    rows = pa.array([[["x", "y"]], [["z"]], [[]]], pa.list_(pa.list_(pa.string())))
+    path = tmp_path / "data.arrow"
+    feather.write_feather(pa.table({"a": rows}), path, compression="uncompressed")
+    offsets = struct.pack("<4i", 0, 1, 2, 3)
+    data = path.read_bytes()
+    assert data.count(offsets) >= 1
+    path.write_bytes(data.replace(offsets, struct.pack("<4i", 0, 1, 2, 976_894_522)))
+    for command in ("audit", "show"):
+        done = subprocess.run([*UNSKEW, command, path], capture_output=True, text=True)
+        said = complaints(done.stderr)
+        assert (done.returncode, done.stdout, said.count("\n")) == (2, "", 1), said
+        assert said.startswith(f"error: {path} cannot be read as Arrow (")
 
 
 def test_times_of_a_place_that_is_nowhere_are_refused():

@@ -21,7 +21,7 @@ def test_without_torchrun_a_process_is_alone(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("said", "refusal"),
+    ("message", "refusal"),
     [
         ({"WORLD_SIZE": "2"}, "RANK is not set; allowed is 0 to 1: start .* with torchrun"),
         ({"WORLD_SIZE": "2", "RANK": "2"}, "RANK is '2'; allowed is 0 to 1"),
@@ -32,8 +32,8 @@ def test_without_torchrun_a_process_is_alone(monkeypatch):
         ({"WORLD_SIZE": "2", "RANK": "1"}, "the 2 processes did not meet .* with torchrun"),
     ],
 )
-def test_what_torchrun_would_not_say_is_refused_in_a_line(monkeypatch, said, refusal):
-    for name, value in said.items():
+def test_what_torchrun_would_not_say_is_refused_in_a_line(monkeypatch, message, refusal):
+    for name, value in message.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(UnskewError, match=refusal) as caught:
         join_ranks()

@@ -18,7 +18,7 @@ from tests.waiting import HANG, beside, until
 from unskew import Recipe, UnskewError, audit, generate, resample
 from unskew.audits.saved import audit_text
 from unskew.datasets.engines import ray as ray_engine
-from unskew.datasets.engines.ray import _knock, ray_cluster
+from unskew.datasets.engines.ray import knock, ray_cluster
 
 ray = pytest.importorskip("ray")
 from ray.cluster_utils import Cluster  # noqa: E402 - only where Ray is
@@ -65,7 +65,7 @@ def held(tmp_path, monkeypatch):
 def test_a_node_that_dies_changes_nothing(cluster, held):
     """It dies while it makes a part, and while there is much to do."""
     made, nodes = cluster
-    _knock(made.address)
+    knock(made.address)
 
     def kill() -> None:
         with contextlib.suppress(Exception):
@@ -73,8 +73,8 @@ def test_a_node_that_dies_changes_nothing(cluster, held):
         Path("held").unlink()
 
     with beside(lambda: len(list(held.glob("*.parquet"))) >= 3, kill):
-        found = generate(HELD_RECIPE, "made", engine=ray_cluster())
-    assert finished_contents(found.folder) == finished_contents(
+        dataset = generate(HELD_RECIPE, "made", engine=ray_cluster())
+    assert finished_contents(dataset.folder) == finished_contents(
         generate(HELD_RECIPE, "plain").folder
     )
 
@@ -93,8 +93,8 @@ def test_a_node_of_ones_own_that_dies_is_one_line_and_the_same_command_goes_on(c
     Path("held").unlink()
     assert len(list(held.glob("*.parquet"))) >= 3
     assert not ray.is_initialized()
-    found = generate(HELD_RECIPE, "made")
-    assert finished_contents(found.folder) == finished_contents(
+    dataset = generate(HELD_RECIPE, "made")
+    assert finished_contents(dataset.folder) == finished_contents(
         generate(HELD_RECIPE, "plain").folder
     )
 
@@ -108,8 +108,8 @@ def test_relative_inputs_are_those_of_the_command(cluster, tmp_path, monkeypatch
     given = Recipe("karel/uniform", 60, {"tries": 200}, given="base", shard_size=30)
     for number, asked in enumerate((recipe, given)):
         plain = generate(asked, f"plain-{number}")
-        found = generate(asked, f"ray-{number}", engine=ray_cluster())
-        assert finished_contents(found.folder) == finished_contents(plain.folder)
+        dataset = generate(asked, f"ray-{number}", engine=ray_cluster())
+        assert finished_contents(dataset.folder) == finished_contents(plain.folder)
 
 
 # While there is a file of the name "held", no process but the one that asks measures a row.
@@ -174,7 +174,7 @@ def test_functions_are_sent_to_the_nodes_and_their_errors_come_back(cluster, fil
 def is_there(address: str) -> bool:
     """Whether a cluster answers."""
     try:
-        _knock(address)
+        knock(address)
     except OSError:
         return False
     return True

@@ -127,10 +127,10 @@ def test_files_of_the_librarys_own_items_are_read_without_it(run, absent, form):
         Path("x.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
     else:
         pq.write_table(pa.Table.from_pylist(items), "x.parquet")
-    found = json.loads(run("audit", f"x.{form}", "--json")[1])
-    assert found["distinct"] == 6  # where an item stood does not make it another one
-    assert found["variables"]["answer"]["histogram"] == [[0, 20], [1, 20], [2, 20]]
-    assert found["variables"]["metadata.k"]["histogram"] == [[0, 30], [1, 30]]
+    data = json.loads(run("audit", f"x.{form}", "--json")[1])
+    assert data["distinct"] == 6  # where an item stood does not make it another one
+    assert data["variables"]["answer"]["histogram"] == [[0, 20], [1, 20], [2, 20]]
+    assert data["variables"]["metadata.k"]["histogram"] == [[0, 30], [1, 30]]
     assert "2 and 4?\n→ 0" in run("show", f"x.{form}", "-n", 1)[1]
     assert run("convert", f"x.{form}", "y.jsonl")[0] == 0
     back = [json.loads(line) for line in Path("y.jsonl").read_text().splitlines()]
@@ -371,8 +371,8 @@ def test_gcd_is_as_skewed_as_the_library_has_it_and_one_command_mends_it(run):
     after = unskew.audit("d", "answer").variables["answer"]
     limit = dict(zip(law, theory.homogenized(list(law.values()), 0.025), strict=True))
     assert after.counts[2] / 4000 == pytest.approx(limit[2], abs=0.025)
-    assert dict(before.commonest)[2] > 0.28
-    assert max(share for _, share in after.commonest) < 0.12
+    assert dict(before.most_frequent)[2] > 0.28
+    assert max(share for _, share in after.most_frequent) < 0.12
 
 
 @gym
@@ -500,12 +500,12 @@ def test_every_task_draws_and_all_but_those_named_are_the_same_in_every_process(
         "    found[task] = [hashlib.sha256(rows).hexdigest(), bool(domain.check(batch).all())]\n"
         "print(json.dumps(found))\n"
     )
-    found = []
+    seen = []
     for number in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": number}
         done = python(code, env=env)
         assert done.returncode == 0, done.stderr
-        found.append(json.loads(done.stdout))
-    differ = {task for task in found[0] if found[0][task][0] != found[1][task][0]}
+        seen.append(json.loads(done.stdout))
+    differ = {task for task in seen[0] if seen[0][task][0] != seen[1][task][0]}
     assert differ <= sources.ORDERED_BY_HASH
-    assert [task for task, (_, right) in found[0].items() if not right] == []
+    assert [task for task, (_, right) in seen[0].items() if not right] == []

@@ -22,10 +22,10 @@ PROGRESS = re.compile(r"\w+ \S+: [\d,]+( of [\d,]+)?(, \d+ s left)?( .*)?$")
 def one_line(code: int, out: str, err: str, expected: str) -> None:
     assert (code, out) == (2, ""), err
     # On a slow machine a line of progress may come first.
-    said = [line for line in err.splitlines() if not PROGRESS.match(line)]
-    assert len(said) == 1, err
-    assert said[0].startswith("error: "), err
-    assert expected in said[0]
+    lines = [line for line in err.splitlines() if not PROGRESS.match(line)]
+    assert len(lines) == 1, err
+    assert lines[0].startswith("error: "), err
+    assert expected in lines[0]
 
 
 RECIPES = {
@@ -178,9 +178,9 @@ def test_a_disk_that_is_full(tmp_path, monkeypatch, size, workers):
 
 @pytest.mark.parametrize("text", ["a\nb; give c", "a\rb", "x" * 10_000 + "; give c", "\n" * 10_000])
 def test_an_error_is_one_short_line_whatever_it_repeats(text):
-    said = str(UnskewError(text))
-    assert "\n" not in said
-    assert "\r" not in said
-    assert len(said) < 2100
-    assert said[:2] == text[:2] or said[:2] in ("a\\", "\\n")
-    assert said.endswith(text[-6:]) or not text.endswith("give c")
+    message = str(UnskewError(text))
+    assert "\n" not in message
+    assert "\r" not in message
+    assert len(message) < 2100
+    assert message[:2] == text[:2] or message[:2] in ("a\\", "\\n")
+    assert message.endswith(text[-6:]) or not text.endswith("give c")

@@ -48,8 +48,8 @@ def variable(name: str, counts: dict, declared: bool = False, doc: str = "") -> 
 
 def audit(*variables: VariableAudit, label: str = "data", **more: object) -> Audit:
     n = variables[0].n
-    found = {v.name: v for v in variables}
-    return Audit(label, n, n - 10, found, more.get("dropped", {}))  # type: ignore[arg-type]
+    by_name = {v.name: v for v in variables}
+    return Audit(label, n, n - 10, by_name, more.get("dropped", {}))  # type: ignore[arg-type]
 
 
 BEFORE = audit(
@@ -230,8 +230,8 @@ def test_a_comparison_chart_holds_the_shares_of_both_audits() -> None:
     spec = comparison_chart(before, after, ("old", "new"))
     rows = spec["data"]["values"]
     for side, v in (("old", before), ("new", after)):
-        found = {row["value"]: row["share"] for row in rows if row["side"] == side}
-        assert found == {str(value): count / v.n for value, count in v.counts.items()}
+        by_name = {row["value"]: row["share"] for row in rows if row["side"] == side}
+        assert by_name == {str(value): count / v.n for value, count in v.counts.items()}
     bars, rule, _ = spec["layer"]
     assert bars["encoding"]["x"]["sort"] is None
     assert bars["encoding"]["xOffset"]["field"] == "side"
@@ -353,9 +353,9 @@ def test_what_is_printed_alike_has_not_changed() -> None:
         for zeros in (6_000, 6_001)
     )
     assert one.variables["depth"].kl != other.variables["depth"].kl
-    said = page(one.compare(other))
-    assert "0 of 1 variable came closer" in said
-    assert "Further from uniform" not in said
+    html = page(one.compare(other))
+    assert "0 of 1 variable came closer" in html
+    assert "Further from uniform" not in html
 
 
 def drawn(example: object) -> str:
@@ -449,6 +449,6 @@ def test_a_comparison_says_over_which_values_its_distances_are():
     before = measure([1, 1, 2, 3], by={"x": abs, "same": lambda e: e % 2})
     after = measure([3, 4, 5], by={"x": abs, "same": lambda e: e % 2})
     text = str(before.compare(after))
-    said = "KL and TV are over the values that either side has: x 5 values (3 before, 3 after)."
-    assert said in " ".join(text.split())
+    message = "KL and TV are over the values that either side has: x 5 values (3 before, 3 after)."
+    assert message in " ".join(text.split())
     assert "KL and TV are over" not in str(before.compare(before))

@@ -76,7 +76,7 @@ class Seen:
     """A page that was opened, what it said in the console, and what it asked for."""
 
     page: Page
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
     def tick(self) -> str:
@@ -91,11 +91,13 @@ def starts(path: str) -> bool:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    found = next((path for name in NAMES if (path := shutil.which(name)) and starts(path)), None)
-    if found is None:
+    path_of_browser = next(
+        (path for name in NAMES if (path := shutil.which(name)) and starts(path)), None
+    )
+    if path_of_browser is None:
         pytest.skip(f"no Chromium ({', '.join(NAMES)}): the page was not looked at in a browser")
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=OPTIONS.split())
+        started = playwright.chromium.launch(executable_path=path_of_browser, args=OPTIONS.split())
         yield started
         started.close()
 
@@ -115,8 +117,8 @@ def opened(browser: Browser, path: Path, width: int = 1280, **more: Any) -> Seen
     page = browser.new_page(viewport={"width": width, "height": 800}, **more)
     page.set_default_timeout(1000 * HANG)
     seen = Seen(page)
-    page.on("console", lambda message: seen.said.append(message.text))
-    page.on("pageerror", lambda error: seen.said.append(str(error)))
+    page.on("console", lambda message: seen.messages.append(message.text))
+    page.on("pageerror", lambda error: seen.messages.append(str(error)))
     page.on("request", lambda request: seen.asked.append(request.url))
     # What is not the page itself gets no answer; that it was asked for is on record.
     page.route(
@@ -135,7 +137,7 @@ def seen(browser: Browser, report: Path) -> Iterator[Seen]:
     one = opened(browser, report)
     yield one
     one.page.close()
-    assert one.said == []
+    assert one.messages == []
     assert one.asked == [report.as_uri()]
 
 
@@ -233,9 +235,9 @@ def test_a_failing_pair_is_shown_first_and_what_failed_is_said(seen: Seen) -> No
     ]
     page.click("#forward")
     page.click("#forward")
-    said = page.inner_text("#status")
-    assert "Written by baseline: pickMarker() fails: no marker is there" in said
-    assert "crashed" in said
+    status = page.inner_text("#status")
+    assert "Written by baseline: pickMarker() fails: no marker is there" in status
+    assert "crashed" in status
     assert page.get_attribute("#status", "aria-live") == "polite"
 
 
@@ -504,12 +506,12 @@ def test_a_note_is_above_what_it_is_about_and_no_wider_than_a_phone(
     path.write_text(reproduction_page([result("x", "X", [one])]), encoding="utf-8")
     page = opened(browser, path, PHONE).page
     assert not page.evaluate(OVERFLOW)
-    said = page.get_by_text("over 1,116,854 examples").bounding_box()
+    box = page.get_by_text("over 1,116,854 examples").bounding_box()
     below = page.locator("#experiment-0").locator("table:visible, .chart").first.bounding_box()
-    assert said is not None
+    assert box is not None
     assert below is not None
-    assert said["y"] + said["height"] <= below["y"]
-    assert said["x"] + said["width"] <= PHONE
+    assert box["y"] + box["height"] <= below["y"]
+    assert box["x"] + box["width"] <= PHONE
     page.close()
 
 
@@ -568,9 +570,9 @@ def test_text_can_be_read_in_light_and_in_dark(browser: Browser, report: Path, s
     page = seen.page
     page.click("#forward")
     page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
-    found = page.evaluate(CONTRASTS)
-    assert len(found) > 200
-    assert [(text, ratio) for text, ratio in found if ratio < 4.5] == []
+    contrasts = page.evaluate(CONTRASTS)
+    assert len(contrasts) > 200
+    assert [(text, ratio) for text, ratio in contrasts if ratio < 4.5] == []
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 23, 27)")
     page.close()
@@ -616,6 +618,6 @@ def test_planted_markup_does_not_run(browser: Browser, tmp_path: Path) -> None:
     assert page.evaluate("window.pwned") is None
     assert page.query_selector("img") is None
     assert page.locator("script").count() == 4
-    assert seen.said == []
+    assert seen.messages == []
     assert seen.asked == [path.as_uri()]
     page.close()

@@ -149,12 +149,12 @@ def test_a_long_table_has_a_block_for_each_row(page: Parsed) -> None:
 
 def test_every_number_of_every_cell_is_in_its_table(page: Parsed) -> None:
     looked_at = 0
-    for found in everything():
-        for one in found["tables"]:
+    for a_result in everything():
+        for one in a_result["tables"]:
             texts = [text for row in page.tables[one["title"]] for text in row]
             places = 0 if one["title"] in ("Model × test set", "Problems solved") else 2
-            for each in one["cells"]:
-                numbers = [each["paper"], each["ours"] and each["ours"]["mean"]]
+            for cell_ in one["cells"]:
+                numbers = [cell_["paper"], cell_["ours"] and cell_["ours"]["mean"]]
                 for number in (n for n in numbers if n is not None):
                     assert f"{number:.{places}f}" in texts
                     looked_at += 1
@@ -216,8 +216,8 @@ def test_what_was_trained_and_tested_is_told(page: Parsed) -> None:
 
 
 def test_few_numbers_are_said_one_by_one() -> None:
-    said = list(sentences(everything()[0]))
-    assert said == [
+    lines = list(sentences(everything()[0]))
+    assert lines == [
         "baseline / original test set: ours 78.0 %, the paper's 73.5 %, +4.4 points.",
         "baseline / uniform test set: ours 50.7 %, the paper's 27.9 %, +22.8 points.",
     ]
@@ -228,8 +228,8 @@ def test_few_numbers_are_said_one_by_one() -> None:
 
 def test_many_numbers_are_said_row_by_row() -> None:
     """A model that is above the paper's and one that is below never share a median."""
-    (said,) = sentences(everything()[1])
-    assert said.split("\n") == [
+    (lines,) = sentences(everything()[1])
+    assert lines.split("\n") == [
         "By set",
         "baseline: 3 of 3 higher than the paper's; median difference +23.6 points, "
         "from +19.1 to +44.8.",
@@ -243,8 +243,8 @@ def test_many_numbers_are_said_row_by_row() -> None:
 
 def test_what_was_found_is_said_where_the_paper_has_no_numbers() -> None:
     """A table's own sentence; or its rows, lines by their ends and others by their extremes."""
-    (said,) = sentences(everything()[2])
-    assert said.split("\n")[:3] == [
+    (lines,) = sentences(everything()[2])
+    assert lines.split("\n")[:3] == [
         "Model × test set",
         "narrow .05/.85 G: from 10 % (.05/.85 G) to 13 % (.25/.65 G).",
         "narrow .05/.85 U: from 30 % (.05/.85 G) to 33 % (.25/.65 G).",
@@ -252,8 +252,8 @@ def test_what_was_found_is_said_where_the_paper_has_no_numbers() -> None:
     cells = [cell("a", "stream", None, 68.26), cell("a", "32", None, 12.64)]
     cells += [cell("a", "64", None, 99.0), cell("b", "64", None, 5.0)]
     one = table("By size", ["a", "b"], ["32", "64", "stream"], cells, form="lines")
-    (said,) = sentences(result("x", "X", [one]))
-    assert said.split("\n") == [
+    (lines,) = sentences(result("x", "X", [one]))
+    assert lines.split("\n") == [
         "By size",
         "a: 12.6 % with 32, 68.3 % with stream.",
         "b: 5.0 % with 64.",
@@ -262,10 +262,10 @@ def test_what_was_found_is_said_where_the_paper_has_no_numbers() -> None:
     assert "\na: from 12.64 (32) to 99.00 (64).\nb: 5.00 (64)." in next(
         sentences(result("x", "X", [loss]))
     )
-    found = one | {"found": "The worst <b>cell</b>: a 12.6 on 32."}
-    text = Parsed(reproduction_page([result("x", "X", [found])])).text
+    with_sentence = one | {"found": "The worst <b>cell</b>: a 12.6 on 32."}
+    text = Parsed(reproduction_page([result("x", "X", [with_sentence])])).text
     assert "By size: The worst <b>cell</b>: a 12.6 on 32." in text
-    nothing = found | {"cells": [cell("a", "32", None, None)]}
+    nothing = with_sentence | {"cells": [cell("a", "32", None, None)]}
     assert list(sentences(result("x", "X", [nothing]))) == [
         "By size: Not run: 1 of 1 cell (a / 32)."
     ]
@@ -289,8 +289,8 @@ def test_all_on_one_side_is_said_and_never_that_a_wide_interval_agrees() -> None
     assert "inside our" not in text
     assert "two seeds is wide: a number inside it may still differ from ours" in text
     mixed = [cell("baseline", "a", 9.5, 9.501), cell("baseline", "b", 9.5, 8.0), *wide[2:]]
-    (said,) = sentences(result("x", "X", [one | {"cells": mixed}]))
-    assert "baseline: 3 of 5 higher than the paper's, 1 lower, 1 equal; median" in said
+    (lines,) = sentences(result("x", "X", [one | {"cells": mixed}]))
+    assert "baseline: 3 of 5 higher than the paper's, 1 lower, 1 equal; median" in lines
 
 
 def test_a_row_of_few_numbers_has_each_of_them_and_none_is_said_twice() -> None:
@@ -302,8 +302,8 @@ def test_a_row_of_few_numbers_has_each_of_them_and_none_is_said_twice() -> None:
     ]
     told: set[Any] = set()
     one = table("Few", rows, ["original", "uniform"], cells)
-    (said,) = sentences(result("x", "X", [one]), told)
-    assert said.split("\n")[:3] == [
+    (lines,) = sentences(result("x", "X", [one]), told)
+    assert lines.split("\n")[:3] == [
         "Few",
         "baseline / original: ours 22.5 %, the paper's 20.0 %, +2.5 points.",
         "baseline / uniform: ours 22.5 %, the paper's 21.0 %, +1.5 points.",
@@ -381,9 +381,9 @@ def test_counts_of_other_problems_stand_side_by_side_and_are_not_subtracted() ->
     assert page.tables["Solved"][2] == ["a", "4", "4.5", "4.4 to 4.6 seeds 4, 5"]
     assert "the paper counts 36 other problems." in page.text  # and nothing of two seeds
     assert "is bold" not in page.text
-    said = list(sentences(result("x", "X", [one])))
-    assert len(said) == 5  # however many: there is no difference to sum them up by
-    assert said[0] == "baseline / a: ours 4.5 of 41, the paper's 4 of 36 other problems."
+    lines = list(sentences(result("x", "X", [one])))
+    assert len(lines) == 5  # however many: there is no difference to sum them up by
+    assert lines[0] == "baseline / a: ours 4.5 of 41, the paper's 4 of 36 other problems."
     unsure = {key: value for key, value in one.items() if key != "paper_of"}
     assert next(sentences(result("x", "X", [unsure]))) == "baseline / a: ours 4.5, the paper's 4."
 
@@ -509,8 +509,8 @@ def test_tables_of_one_figure_are_drawn_together() -> None:
     svgs = [vl_convert.vegalite_to_svg(s, config=theme(dark=False)) for s in drawn.values()]
     blue = theme(dark=False)["range"]["category"][1]
     lines = [re.findall(r'"line mark"[^>]*stroke="(.*?)"', svg) for svg in svgs]
-    assert [len(each) for each in lines] == [2, 2, 1]  # nothing of the first was run there
-    assert [each[-1] for each in lines] == [blue] * 3
+    assert [len(line) for line in lines] == [2, 2, 1]  # nothing of the first was run there
+    assert [line[-1] for line in lines] == [blue] * 3
     assert all(">32<" in svg and ">400 passes<" in svg for svg in svgs)
     page = Parsed(reproduction_page([passes()]))
     assert {"By size, like the original", "By size, uniform"} <= page.tables.keys()
@@ -538,8 +538,8 @@ def test_times_of_models_that_were_trained_side_by_side_are_said_to_be_added_up(
 def test_each_commit_is_named_once_and_short() -> None:
     one, two = "a" * 40, "b" * 40
     results = everything()[:3]
-    for each, text in zip(results, (f"{one}; {two}", two, f"{two}; unknown"), strict=True):
-        each["provenance"] = each["provenance"] | {"commit": text}
+    for item, text in zip(results, (f"{one}; {two}", two, f"{two}; unknown"), strict=True):
+        item["provenance"] = item["provenance"] | {"commit": text}
     assert f"{one[:10]}; {two[:10]}; unknown" in Parsed(reproduction_page(results)).text
 
 
@@ -689,23 +689,23 @@ def comparison() -> Any:
 
 def test_histograms_before_and_after_have_their_tables() -> None:
     html = reproduction_page(everything(), comparisons=[comparison()])
-    found = Parsed(html)
-    assert "before <b> against after <b>" in found.text
-    assert found.names().count("b") == 0
-    assert "90 %" in found.text
-    assert "50 %" in found.text
-    assert "KL that is left, in nats" in found.text
-    assert "After: homogenized" not in found.text  # these were drawn, not homogenized
+    parsed = Parsed(html)
+    assert "before <b> against after <b>" in parsed.text
+    assert parsed.names().count("b") == 0
+    assert "90 %" in parsed.text
+    assert "50 %" in parsed.text
+    assert "KL that is left, in nats" in parsed.text
+    assert "After: homogenized" not in parsed.text  # these were drawn, not homogenized
 
 
 def test_text_of_results_is_never_markup() -> None:
     html = reproduction_page(hostile(), pages.failure_tasks(hostile()), [comparison()])
-    found = Parsed(html)
-    assert found.names().count("script") == 4  # charts, tasks, Vega, and the page's own
+    parsed = Parsed(html)
+    assert parsed.names().count("script") == 4  # charts, tasks, Vega, and the page's own
     for name in ("img", "b", "u"):
-        assert name not in found.names()
-    assert not [key for _, attributes in found.elements for key in attributes if key[:2] == "on"]
-    assert found.text.count(ATTACK) > 10
+        assert name not in parsed.names()
+    assert not [key for _, attributes in parsed.elements for key in attributes if key[:2] == "on"]
+    assert parsed.text.count(ATTACK) > 10
     blocks = re.findall(r'<script type="application/json" id="(\w+)">(.*?)</script>', html)
     data = {name: json.loads(text) for name, text in blocks}
     assert set(data) == {"charts", "tasks"}
@@ -865,8 +865,8 @@ def test_rows_and_columns_that_were_not_run_are_named_once() -> None:
         for row in "abc"
         for column in "xyz"
     ]
-    said = list(sentences(result("x", "X", [table("T", list("abc"), list("xyz"), cells)])))
-    assert said[-1].endswith("Not run: 6 of 9 cells (a; z; b / y).")
+    lines = list(sentences(result("x", "X", [table("T", list("abc"), list("xyz"), cells)])))
+    assert lines[-1].endswith("Not run: 6 of 9 cells (a; z; b / y).")
 
 
 def test_a_tables_note_is_shown_and_its_markup_is_not() -> None:
@@ -878,8 +878,8 @@ def test_the_hash_of_the_code_is_told_where_a_commit_is_not_known() -> None:
     known = PROVENANCE | {"commit": "0123456789" * 4}
     for commit, told in ((known["commit"], False), ("unknown", True), (None, True)):
         made = everything()
-        for each in made:
-            each["provenance"] = known
+        for item in made:
+            item["provenance"] = known
         made[1]["provenance"] = {**PROVENANCE, **({"commit": commit} if commit else {})}
         page = reproduction_page(made)
         assert "<dt>Commit</dt><dd>0123456789" in page

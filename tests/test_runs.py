@@ -128,13 +128,13 @@ def test_ignored_interrupts_are_still_ignored_and_threads_hear_none():
         assert not stop.asked
     finally:
         signal.signal(signal.SIGINT, before)
-    found = []
+    seen = []
 
     def beside():
         with held_interrupts() as stop:
-            found.append(stop.asked)
+            seen.append(stop.asked)
 
     thread = threading.Thread(target=beside)
     thread.start()
     thread.join()
-    assert found == [False]
+    assert seen == [False]

@@ -81,7 +81,7 @@ def test_by_is_read_as_one_a_mapping_or_a_sequence() -> None:
         ([], "by is empty"),
         ({}, "by is empty"),
         (5, "by is 5; pass a function"),
-        ({"size": 5}, "variable size is 5"),
+        ({"size": 5}, "variable 'size' is 5"),
         ([5], "is 5; pass a function"),
     ],
 )

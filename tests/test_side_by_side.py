@@ -29,22 +29,22 @@ DISTINCT = Recipe("calculator/dcfg", 3_000, {"p": 0.3}, shard_size=100, distinct
 
 def at_once(*works):
     """Run functions in threads at the same time; return what each returned or raised."""
-    found = [None] * len(works)
+    outcomes = [None] * len(works)
     barrier = threading.Barrier(len(works))
 
     def call(number: int) -> None:
         barrier.wait()
         try:
-            found[number] = works[number]()
+            outcomes[number] = works[number]()
         except UnskewError as error:
-            found[number] = error
+            outcomes[number] = error
 
     threads = [threading.Thread(target=call, args=(number,)) for number in range(len(works))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return found
+    return outcomes
 
 
 # Two recipes.
@@ -57,8 +57,8 @@ def test_of_two_recipes_at_once_one_gets_the_folder(tmp_path):
     }
     for number in range(10):
         folder = tmp_path / f"both-{number}"
-        found = at_once(lambda: generate(SMALL, folder), lambda: generate(OTHER, folder))  # noqa: B023
-        errors = [error for error in found if isinstance(error, UnskewError)]
+        dataset = at_once(lambda: generate(SMALL, folder), lambda: generate(OTHER, folder))  # noqa: B023
+        errors = [error for error in dataset if isinstance(error, UnskewError)]
         assert len(errors) == 1
         assert "was made by another recipe" in str(errors[0])
         owner = Recipe.read(folder / "recipe.json").hash
@@ -155,8 +155,8 @@ def test_runs_in_threads_end_side_by_side(tmp_path):
     whole = contents(generate(small, tmp_path / "whole").folder)
     for number in range(5):
         folder = tmp_path / f"both-{number}"
-        found = at_once(*[lambda: generate(small, folder)] * 3)  # noqa: B023
-        assert not [error for error in found if isinstance(error, UnskewError)]
+        dataset = at_once(*[lambda: generate(small, folder)] * 3)  # noqa: B023
+        assert not [error for error in dataset if isinstance(error, UnskewError)]
         assert contents(folder) == whole
 
 

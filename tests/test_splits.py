@@ -44,12 +44,12 @@ def split(tmp_path_factory):
 
 
 def test_splits_have_their_sizes_and_share_no_program(split):
-    found = {name: texts(split.folder, name) for name in SPLITS}
-    assert {name: len(programs) for name, programs in found.items()} == SPLITS
-    assert not set(found["train"]) & set(found["test"])
-    assert not set(found["train"]) & set(found["validation"])
-    assert not set(found["test"]) & set(found["validation"])
-    assert len(set(found["train"])) < 700  # so that sharing none says something
+    texts_by_split = {name: texts(split.folder, name) for name in SPLITS}
+    assert {name: len(programs) for name, programs in texts_by_split.items()} == SPLITS
+    assert not set(texts_by_split["train"]) & set(texts_by_split["test"])
+    assert not set(texts_by_split["train"]) & set(texts_by_split["validation"])
+    assert not set(texts_by_split["test"]) & set(texts_by_split["validation"])
+    assert len(set(texts_by_split["train"])) < 700  # so that sharing none says something
     assert split.tally.dropped[OTHER_SPLIT] > 0
     names = sorted(path.name for path in (split.folder / "data").iterdir())
     assert names == [
@@ -201,12 +201,12 @@ def test_a_recipe_with_splits_is_read_back():
 
 
 def test_a_good_dataset_has_no_fault(split):
-    found = verify(split.folder)
-    assert found.faults == []
-    assert found.rows == 1_000
-    assert found.rechecked == 200
-    assert found.repeated_keys > 0
-    assert found.repeated_rows == 0
+    checked = verify(split.folder)
+    assert checked.faults == []
+    assert checked.rows == 1_000
+    assert checked.rechecked == 200
+    assert checked.repeated_keys > 0
+    assert checked.repeated_rows == 0
 
 
 def rewrite(dataset: Dataset, change, *, honest: bool) -> str:
@@ -274,8 +274,8 @@ def test_files_that_are_gone_or_too_many_are_found(tmp_path):
 
 def test_leaks_are_found(split, tmp_path):
     """Between splits, from a split that is not its own, and against another dataset."""
-    found = verify(split.folder, [str(split.folder)])
-    assert any(f"keys are in train and also in {split.folder}" in fault for fault in found.faults)
+    checked = verify(split.folder, [str(split.folder)])
+    assert any(f"keys are in train and also in {split.folder}" in fault for fault in checked.faults)
     leaky = generate(
         Recipe("karel/msr", 60, splits={"train": 40, "test": 20}, shard_size=60), tmp_path / "leaky"
     )
@@ -293,11 +293,11 @@ def test_repeats_in_a_distinct_dataset_are_found(tmp_path):
     dataset = generate(recipe, tmp_path / "made")
     assert verify(dataset.folder).faults == []
     name = rewrite(dataset, first_row_again, honest=True)
-    found = verify(dataset.folder)
-    assert found.repeated_rows == 1
+    checked = verify(dataset.folder)
+    assert checked.repeated_rows == 1
     other_note, other_rows = altered(name)
     repeat = "1 key is repeated in a dataset of distinct ones"
-    assert found.faults == [other_note, other_rows, repeat]
+    assert checked.faults == [other_note, other_rows, repeat]
 
 
 LENIENT = """
@@ -391,13 +391,13 @@ def test_valid_examples_are_not_called_invalid(own):
     flags = "--split train=60 --split test=40 --exclude first --distinct -o made --workers 1"
     run = CliRunner().invoke(app, ["generate", "calculator/dcfg", *flags.split()])
     assert run.exit_code == 0, run.output
-    said = run.output
+    output = run.output
     card = Path("made/README.md").read_text()
     for reason in (OTHER_SPLIT, REPEATED, "is in first"):
         count = Dataset.open("made").tally.dropped[reason]
-        assert f"valid, but left out: {count:,} ({reason})" in said
+        assert f"valid, but left out: {count:,} ({reason})" in output
         assert f"- {count:,}: {reason}" in card.partition("Valid, but left out:")[2]
-    assert said.count("dropped by the source") == said.count("longer than max_length") == 1
+    assert output.count("dropped by the source") == output.count("longer than max_length") == 1
     assert card.index("longer than max_length") < card.index("Valid, but left out:")
 
 

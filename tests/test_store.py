@@ -451,22 +451,22 @@ def test_a_store_that_says_nothing(refused, monkeypatch):
         refused(address, "network connection", "generate")
         silent.shutdown(socket.SHUT_RDWR)
         thread.join()
-    for each in asked:
-        each.close()
+    for request in asked:
+        request.close()
     assert len(asked) == addresses.TRIES
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("message", "expected"),
     [
         ("google::cloud::Status(UNAVAILABLE: Retry policy", "GOOGLE_APPLICATION_CREDENTIALS"),
         ("Bucket 'b' not found", "no such bucket; make the bucket first"),
         ("AWS Error UNKNOWN (HTTP status 301) during HeadObject operation: No response", "unknown"),
     ],
 )
-def test_other_answers_of_stores_are_one_line_too(said, expected):
+def test_other_answers_of_stores_are_one_line_too(message, expected):
     with pytest.raises(UnskewError, match=expected) as caught, addresses.store_errors("s3://b/x"):
-        raise OSError(said)
+        raise OSError(message)
     assert str(caught.value).startswith("s3://b/x: ")
 
 

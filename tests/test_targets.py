@@ -56,8 +56,8 @@ def test_one_set_of_examples_is_the_same_under_each_of_its_names(data, name):
     expected = list(open_target(data["dataset"]).read(None))
     programs = [p for batch in expected for p in batch.columns["program"].to_pylist()]
     target = open_target(data[name])
-    found = [p for batch in target.read(None) for p in batch.columns["program"].to_pylist()]
-    assert found == programs
+    of_this_name = [p for batch in target.read(None) for p in batch.columns["program"].to_pylist()]
+    assert of_this_name == programs
     assert target.domain.name == "karel"
     assert target.size() == 30
     assert target.rows(7, 19).columns["program"].to_pylist() == programs[7:19]

@@ -130,8 +130,8 @@ def nothing_but_text(folder: Path) -> str:
         lambda manifest: manifest["parts"][1].update(sha256=sha256(folder / NAMES[1])),
     )
     (folder / "data" / "more.parquet").touch()  # the faults beside it are told of too
-    found = verify(folder).faults
-    assert "data/more.parquet is not in manifest.json" in found
+    checked = verify(folder).faults
+    assert "data/more.parquet is not in manifest.json" in checked
     return f"{NAMES[1]} cannot be read as Parquet"
 
 
@@ -154,9 +154,9 @@ def nothing_but_text(folder: Path) -> str:
 def test_parts_that_are_not_the_recipes_are_found(spoil, folder, run):
     expected = spoil(folder)
     agree(folder)
-    found = verify(folder)
-    assert any(expected in fault for fault in found.faults), found.faults
-    assert found.skipped == [f"the tally was not added up: not all notes are in {NOTES}"]
+    checked = verify(folder)
+    assert any(expected in fault for fault in checked.faults), checked.faults
+    assert checked.skipped == [f"the tally was not added up: not all notes are in {NOTES}"]
     code, out, _ = run("verify", folder)
     assert code == 1
     assert expected in out
@@ -236,9 +236,9 @@ def test_a_recipe_that_asks_for_endless_rows_is_compared_but_not_run(field, fold
     edit_json(folder / "recipe.json", lambda recipe: recipe.update({field: True} if field else {}))
     recipe = Recipe.read(folder / "recipe.json")
     (folder / NAMES[0]).rename(folder / part_name(recipe, 0))
-    found = verify(folder)
-    assert "no part was made again: none is whole and of the recipe's size" in found.skipped
-    assert any("of another recipe" in fault for fault in found.faults)
+    checked = verify(folder)
+    assert "no part was made again: none is whole and of the recipe's size" in checked.skipped
+    assert any("of another recipe" in fault for fault in checked.faults)
 
 
 @pytest.mark.parametrize("rows", [1.5, True, None, -1, "1", 10**30])
@@ -354,10 +354,10 @@ def test_a_check_that_returns_anything_else_is_told_what_to_return(
     monkeypatch.syspath_prepend(str(tmp_path))
     Path("own_dice.py").write_text(DICE.replace("RIGHT", right))
     generate(Recipe("own_dice:throws", 60), "dice")
-    found = verify("dice", trust=True)
+    checked = verify("dice", trust=True)
     del sys.modules["own_dice"]
-    assert found.checked == 0
-    (fault,) = found.faults
+    assert checked.checked == 0
+    (fault,) = checked.faults
     assert re.search(f"the check of dice {got}; return a NumPy array of bool .* 60 rows", fault)
 
 
@@ -370,12 +370,12 @@ def test_a_source_that_is_gone_is_a_fault_if_it_is_trusted(tmp_path, monkeypatch
     Path("passing.py").unlink()
     monkeypatch.delitem(__import__("sys").modules, "passing")
     shutil.rmtree("__pycache__", ignore_errors=True)
-    found = verify("made", trust=True)
+    checked = verify("made", trust=True)
     gone = "'passing:draw': there is no module 'passing'; run where it can be imported"
-    said = f"rows were not checked, no part was made again, and keys were not compared: {gone}"
-    assert (found.faults, found.skipped) == ([said], [])
+    message = f"rows were not checked, no part was made again, and keys were not compared: {gone}"
+    assert (checked.faults, checked.skipped) == ([message], [])
     code, out, _ = run("verify", "made", "--trust")
-    assert (code, f"fault: {said}\n" in out, "no fault" in out) == (1, True, False)
+    assert (code, f"fault: {message}\n" in out, "no fault" in out) == (1, True, False)
     assert verify("made").faults == []
     code, out, _ = run("verify", "made")
     assert (code, out.endswith("no fault found in what was looked at\n")) == (0, True)
@@ -399,9 +399,9 @@ def test_a_source_that_fails_is_a_fault_if_it_is_trusted(tmp_path, monkeypatch, 
 @pytest.mark.parametrize("fields", [{"distinct": True}, {"homogenize": ("length",)}])
 def test_good_datasets_have_no_fault(fields, tmp_path):
     made = generate(replace(SMALL, **fields), tmp_path / "made")
-    found = verify(made.folder)
-    assert (found.faults, found.skipped) == ([], [])
-    assert found.rows == len(made)
+    checked = verify(made.folder)
+    assert (checked.faults, checked.skipped) == ([], [])
+    assert checked.rows == len(made)
 
 
 SELDOM = """
@@ -448,13 +448,13 @@ def test_a_given_dataset_whose_input_has_changed_is_not_made_again(tmp_path, mon
     monkeypatch.chdir(tmp_path)
     base = generate(Recipe("karel/msr", 30), "base")
     generate(Recipe("karel/uniform", 20, {"tries": 200}, given="base"), "made")
-    found = verify("made", trust=True)
-    assert (found.faults, found.skipped) == ([], [])
+    checked = verify("made", trust=True)
+    assert (checked.faults, checked.skipped) == ([], [])
     shutil.rmtree(base.folder)
     generate(Recipe("karel/msr", 30, seed=1), "base")
-    found = verify("made", trust=True)
-    assert found.faults == []
-    assert "base has changed" in found.skipped[0]
+    checked = verify("made", trust=True)
+    assert checked.faults == []
+    assert "base has changed" in checked.skipped[0]
 
 
 def test_sampled_rows_are_never_more_than_there_are(tmp_path):

@@ -25,8 +25,8 @@ def until(happened: Callable[[], T], process: "subprocess.Popen | None" = None) 
     end = time.monotonic() + HANG
     while True:
         ended = process is not None and process.poll() is not None
-        if found := happened():
-            return found
+        if result := happened():
+            return result
         assert not ended, f"the process ended with code {process.returncode}"
         assert time.monotonic() < end, "this test hangs"
         time.sleep(0.01)

@@ -32,7 +32,7 @@ def beam_search(plain, before, after, ids, beam, max_length, keep=best):
                 (score + float(chance[ids[token]]), [*tokens, token])
                 for token in sorted(next_tokens(tokens, max_length))
             ]
-        kept = keep(sorted(grown, key=lambda each: -each[0]), beam)
+        kept = keep(sorted(grown, key=lambda item: -item[0]), beam)
     return kept
 
 

@@ -449,19 +449,19 @@ def mean(counter: Mapping[int, float]) -> float:
     return sum(value * count for value, count in counter.items()) / sum(counter.values())
 
 
-def control_shares(found: Mapping[str, Counter[Any]]) -> dict[int, float]:
+def control_shares(result: Mapping[str, Counter[Any]]) -> dict[int, float]:
     """For each depth the share of constructs among the statements."""
-    at_depth = found["control_at_depth"]
+    at_depth = result["control_at_depth"]
     return {
         depth: at_depth[depth, True] / (at_depth[depth, True] + at_depth[depth, False])
         for depth in sorted({depth for depth, _ in at_depth})
     }
 
 
-def nested_percentages(found: Mapping[str, Counter[Any]]) -> dict[str, float]:
+def nested_percentages(result: Mapping[str, Counter[Any]]) -> dict[str, float]:
     """For each pair directly nested the percentage of the programs that have it."""
-    programs = sum(found["length"].values())
-    return {pair: 100 * count / programs for pair, count in found["nested"].items()}
+    programs = sum(result["length"].values())
+    return {pair: 100 * count / programs for pair, count in result["nested"].items()}
 
 
 LENGTH_RANGES = ((46, 50), (51, 55), (56, 65))
@@ -476,13 +476,13 @@ def pooled_lengths(counter: Mapping[int, int]) -> Counter[str]:
     return pooled
 
 
-def total_variation(found: Mapping[Any, float], facts: Mapping[Any, float]) -> float:
+def total_variation(result: Mapping[Any, float], facts: Mapping[Any, float]) -> float:
     """Half the L1 distance of two histograms, each normalised."""
-    total, total_of_facts = sum(found.values()), sum(facts.values())
+    total, total_of_facts = sum(result.values()), sum(facts.values())
     return (
         sum(
-            abs(found.get(key, 0) / total - facts.get(key, 0) / total_of_facts)
-            for key in set(found) | set(facts)
+            abs(result.get(key, 0) / total - facts.get(key, 0) / total_of_facts)
+            for key in set(result) | set(facts)
         )
         / 2
     )

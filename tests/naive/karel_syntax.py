@@ -87,12 +87,12 @@ def missing_tokens(prefix):
 
 def next_tokens(prefix, max_length):
     """The tokens with which some program of at most ``max_length`` tokens goes on."""
-    found = set()
+    allowed = set()
     for token in EVERY_TOKEN:
         missing = missing_tokens([*prefix, token])
         if missing is not None and len(prefix) + 1 + missing <= max_length:
-            found.add(token)
-    return found
+            allowed.add(token)
+    return allowed
 
 
 def every_program(max_length):

@@ -119,8 +119,8 @@ def _control_share(tokens: Sequence[str], worlds: Sequence[World]) -> float:
 
 def _inside(tokens: Sequence[str], worlds: Sequence[World]) -> str:
     """The pairs that a program has, in their order."""
-    found = _pairs(tokens)
-    return " ".join(pair for pair in PAIRS if pair in found) or "none"
+    pairs = _pairs(tokens)
+    return " ".join(pair for pair in PAIRS if pair in pairs) or "none"
 
 
 def _marker_count(world: World) -> int:

@@ -90,18 +90,18 @@ def test_values_columns_and_examples(run, folder, attack):
     pq.write_table(pa.Table.from_pylist(rows), "x.parquet")
     Path("x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     Path("wrong.jsonl").write_text(json.dumps(rows[0]) + "\n" + json.dumps(attack) + "\n{\n")
-    said = ""
+    message = ""
     for file in ("x.parquet", "x.jsonl", "wrong.jsonl"):
-        said += check(run, "audit", file)
+        message += check(run, "audit", file)
         check(run, "audit", file, "--json")
-        said += check(run, "show", file)
+        message += check(run, "show", file)
         check(run, "show", file, "--json")
         check(run, "audit", file, "--by", "nothing")
         check(run, "audit", file, "--by", attack)
         check(run, "audit", file, "--after", "x.jsonl")
         check(run, "resample", file, "--homogenize", "answer", "-n", 900, "-o", "out.jsonl")
         check(run, "convert", file, "out.parquet")
-    assert re.search(r"\\x|\\u|\\r|\\U", said)  # the attack was shown, written out
+    assert re.search(r"\\x|\\u|\\r|\\U", message)  # the attack was shown, written out
 
 
 @pytest.mark.parametrize("attack", SEEN.values(), ids=SEEN)
@@ -153,13 +153,13 @@ def test_the_card_of_a_dataset_that_a_stranger_began(run, folder, attack):
     """The notes of finished parts may say anything; their digest keeps nobody from it."""
     generate(Recipe("calculator/dcfg", 50, shard_size=25), "made")
     note = Path("made/.unskew/train-00000-of-00002.json")
-    said = json.loads(note.read_text())
-    del said["digest"]
-    next(iter(said["values"].values()))[0][0] = f"<script>{attack}"
-    said["left_out"] = {f"<img src=x>{attack}": attack}
-    said["tally"]["dropped"] = {f"<script>{attack}": 3}
-    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
-    note.write_text(json.dumps({**said, "digest": digest}))
+    data = json.loads(note.read_text())
+    del data["digest"]
+    next(iter(data["values"].values()))[0][0] = f"<script>{attack}"
+    data["left_out"] = {f"<img src=x>{attack}": attack}
+    data["tally"]["dropped"] = {f"<script>{attack}": 3}
+    digest = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+    note.write_text(json.dumps({**data, "digest": digest}))
     for name in ("manifest.json", "README.md"):
         Path("made", name).unlink()
     check(run, "generate", "made/recipe.json", "-o", "made")
@@ -170,9 +170,9 @@ def test_the_card_of_a_dataset_that_a_stranger_began(run, folder, attack):
 
 
 def test_an_audit_that_python_prints(folder):
-    found = unskew.audit([{"a": "\x1b[31m\u202e"}] * 3)
-    assert steering(str(found)) == []
-    assert steering(str(found.compare(found))) == []
+    result = unskew.audit([{"a": "\x1b[31m\u202e"}] * 3)
+    assert steering(str(result)) == []
+    assert steering(str(result.compare(result))) == []
 
 
 def test_markup_in_data_is_text(run, folder):
@@ -208,13 +208,13 @@ def test_a_progress_bar_steers_nothing():
     ours, theirs = pty.openpty()
     process = subprocess.Popen([sys.executable, "-c", code], stderr=theirs, stdin=theirs)
     os.close(theirs)
-    said = b""
+    shown = b""
     try:
         while more := os.read(ours, 4096):
-            said += more
+            shown += more
     except OSError:  # the other end was closed
         pass
     assert process.wait() == 0
-    assert b"PWN" in said
-    assert b"\x1b]0;" not in said
+    assert b"PWN" in shown
+    assert b"\x1b]0;" not in shown
     os.close(ours)

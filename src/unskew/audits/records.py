@@ -136,8 +136,6 @@ class VariableAudit:
         top = Counter(self.counts).most_common(MOST_FREQUENT)
         return tuple((value, count / self.n) for value, count in top if count)
 
-    commonest = most_frequent  # the older name
-
     def over(self, support: Sequence[Hashable]) -> VariableAudit:
         """Measure the same counts over a wider X."""
         return replace(self, counts={value: self.counts.get(value, 0) for value in support})
@@ -151,7 +149,7 @@ class VariableAudit:
             "total_variation": self.total_variation,
             "entropy": self.entropy,
             "missing": [plain(value) for value in self.missing],
-            "commonest": [[plain(value), share] for value, share in self.most_frequent],
+            "most_frequent": [[plain(value), share] for value, share in self.most_frequent],
             "histogram": [[plain(value), count] for value, count in self.counts.items()],
             **({"tail": self.tail.to_dict()} if self.tail else {}),
         }

@@ -48,7 +48,7 @@ def audit(
         typer.Option(
             "--fail-if",
             metavar="CONDITION",
-            help="Exit with 1 if this is so: 'answer.top > 0.3', 'duplicates.share > 0.01'. "
+            help="Exit with 1 if this holds: 'answer.top > 0.3', 'duplicates.share > 0.01'. "
             "Measures are top, kl, tv, entropy, values, missing and share(VALUE). Repeatable.",
         ),
     ] = None,

@@ -215,7 +215,7 @@ def example_trace(example: Any, domain: Domain | None) -> Iterator[str]:
 
 
 def _text_of(domain: Domain, function: str, text: object) -> str:
-    """Return what a function of a domain gave as text; refuse what is none."""
+    """Return the text that a function of a domain gave; refuse anything else."""
     if not isinstance(text, str):
         raise UnskewError(f"{function} of domain {domain.name!r} gave {brief(text)}; give a text")
     return text

@@ -44,7 +44,7 @@ class RowError(UnskewError):
 
 
 def _limited() -> Repr:
-    """Return what prints a value without walking all of it."""
+    """Return a printer that looks only at the first parts of a value."""
     printer = Repr()
     printer.maxlevel = 6
     printer.maxlist = printer.maxtuple = printer.maxdict = printer.maxset = 20

@@ -14,7 +14,7 @@ from unskew.core.rowhash import row_hashes
 from unskew.core.variables.coded import Coded, as_coded
 from unskew.core.variables.values import as_values
 from unskew.core.variables.variable import SalientVariable, Variable
-from unskew.datasets.drawn import Sample
+from unskew.datasets.drawn import DrawnRows
 from unskew.datasets.target import Target, column_names
 from unskew.discovery.finding import FindingKind
 from unskew.discovery.inquiry import Inquiry
@@ -76,7 +76,9 @@ class Asked:
         return [*asked, Inquiry("skew", AboutSkew(), AboutSkew())]
 
 
-def asked_of(opened: Target, sample: Sample, answer: Given | None, failures: Given | None) -> Asked:
+def asked_of(
+    opened: Target, sample: DrawnRows, answer: Given | None, failures: Given | None
+) -> Asked:
     """Return what is asked about the rows of a sample."""
     first = halves(row_hashes(sample.rows))
     failed: NDArray[np.float64] | None = None
@@ -104,7 +106,7 @@ def asked_of(opened: Target, sample: Sample, answer: Given | None, failures: Giv
 
 
 def _values(
-    opened: Target, sample: Sample, what: str, given: Given
+    opened: Target, sample: DrawnRows, what: str, given: Given
 ) -> tuple[Coded, tuple[str, ...]]:
     """Return a value for each row of a sample, and the name of the column if there is one."""
     if isinstance(given, (str, SalientVariable)) or callable(given):

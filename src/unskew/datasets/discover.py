@@ -21,7 +21,7 @@ from unskew.core.rowhash import row_hashes
 from unskew.core.variables.coded import end_to_end
 from unskew.core.variables.variable import Variable
 from unskew.datasets.asked import Asked, asked_of
-from unskew.datasets.drawn import Sample, drawn_rows
+from unskew.datasets.drawn import DrawnRows, drawn_rows
 from unskew.datasets.pace import as_sampler, examples_of
 from unskew.datasets.repairs import repair_of, repair_of_both
 from unskew.datasets.target import Target, open_target
@@ -52,7 +52,7 @@ class _Side:
     """One dataset: what was opened, its rows, and which of them are the sample."""
 
     opened: Target
-    sample: Sample
+    sample: DrawnRows
     few: NDArray[np.int64]
 
     @property
@@ -174,7 +174,7 @@ def _side(
         what = "this search"
         batches = list(examples_of(opened, None if n == ROWS else n, advance, clock, what=what))
         rows = concatenate(batches) if batches else None
-        sample = rows and Sample(rows, len(rows), np.arange(len(rows)))
+        sample = rows and DrawnRows(rows, len(rows), np.arange(len(rows)))
     else:
         rng = generator(seed, "discover", "rows")
         sample = drawn_rows(examples_of(opened, None, advance, clock), n, rng)
@@ -266,7 +266,7 @@ def _inquiries(asked: Asked, here: _Side, there: _Side | None) -> list[Inquiry]:
     return asked.inquiries(here.few)
 
 
-def _shown(sample: Sample, numbers: Sequence[int]) -> dict[int, Any]:
+def _shown(sample: DrawnRows, numbers: Sequence[int]) -> dict[int, Any]:
     """Return the rows with these numbers, as examples."""
     places = np.flatnonzero(np.isin(sample.numbers, list(set(numbers))))
     examples = sample.rows.take(places).examples() if len(places) else []

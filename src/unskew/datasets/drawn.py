@@ -13,7 +13,7 @@ from unskew.io.tables import joined_rows
 
 
 @dataclass(frozen=True)
-class Sample:
+class DrawnRows:
     """Some rows of data, in their order, and how many rows were read to choose them.
 
     ``numbers`` says where each row stands in the data, counted from 0.
@@ -24,7 +24,7 @@ class Sample:
     numbers: NDArray[np.int64]
 
 
-def drawn_rows(batches: Iterator[Batch], n: int, rng: np.random.Generator) -> Sample | None:
+def drawn_rows(batches: Iterator[Batch], n: int, rng: np.random.Generator) -> DrawnRows | None:
     """Return ``n`` random rows, or all if there are no more; None if there is no row.
 
     Each row has a random number, and the rows with the smallest numbers are kept. So memory holds
@@ -47,7 +47,7 @@ def drawn_rows(batches: Iterator[Batch], n: int, rng: np.random.Generator) -> Sa
         kept, _ = _smallest(kept, n)
     pieces = [some for some in kept if len(some.rows)]
     rows = joined_rows(iter([some.rows for some in pieces]), 0, n)
-    return Sample(rows, read, np.concatenate([some.places for some in pieces]))
+    return DrawnRows(rows, read, np.concatenate([some.places for some in pieces]))
 
 
 @dataclass(frozen=True)

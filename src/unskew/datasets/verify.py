@@ -250,7 +250,7 @@ def _check_made(
     try:
         there = part_batch(read_bytes(part.path))
     except (OSError, ValueError):
-        return  # told of when its rows were read
+        return  # this was reported when its rows were read
     same = made.to_arrow().schema.equals(there.to_arrow().schema)
     if not same or not np.array_equal(row_hashes(made), row_hashes(there)):
         reasons = ["it was altered", "made by another version of its source"]
@@ -267,7 +267,7 @@ def _can_be_made(recipe: Recipe, part: Whole) -> bool:
     asked, there = recipe.shard_rows(part.index), part.footer.rows
     if recipe.distinct and part.index:
         return False
-    if recipe.distinct or recipe.given:  # of which some rows may have been left out
+    if recipe.distinct or recipe.given:  # some rows may have been left out
         return asked <= max(MOST_ASKED, 10 * there)
     return asked == there
 

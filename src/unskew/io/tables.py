@@ -66,17 +66,15 @@ def table_batches(
     check: bool = False,
 ) -> Iterator[Batch]:
     """Yield tables as batches of ``rows`` rows; ``check`` data of strangers."""
-    for table in _of_size(_selected(tables, where, columns), rows):
-        if check:
-            table.validate(full=True)
+    for table in _of_size(_selected(tables, where, columns, check), rows):
         batch = Batch.from_arrow(table)
         yield Batch({name: plain_layout(column) for name, column in batch.columns.items()})
 
 
 def _selected(
-    tables: Iterable[pa.RecordBatch | pa.Table], where: str, columns: Columns
+    tables: Iterable[pa.RecordBatch | pa.Table], where: str, columns: Columns, check: bool
 ) -> Iterator[pa.Table]:
-    """Yield the columns that are wanted."""
+    """Yield the columns that are wanted; ``check`` them before anything else looks at them."""
     import pyarrow as pa
 
     for table in tables:
@@ -91,6 +89,8 @@ def _selected(
             ) from error
         chosen = wanted(names, columns)
         part = table if chosen == names else table.select(chosen)
+        if check:  # of damaged data, Arrow cannot even tell the size: it ends Python
+            part.validate(full=True)
         yield part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
 
 

@@ -29,7 +29,7 @@ def closest(shares: Shares, target: Shares, draws: float) -> Shares:
 
 
 def enough(shares: Shares) -> float:
-    """Return a number of draws that buys all that can be had: more buys nothing else."""
+    """Return the number of draws above which more draws change nothing."""
     return float(1 / shares[shares > 0].min())
 
 

@@ -100,7 +100,7 @@ class Balance:
 
 
 def balance(pilot: Pilot, goal: Goal) -> Balance:
-    """Fit the rule that reaches the goal, or comes as near as can be."""
+    """Fit the rule that reaches the goal, or comes as close as possible."""
     cells, shares = pilot.cells(), pilot.shares()
     variables = [codebook.variable for codebook in pilot.codebooks]
     targets = targets_of(variables, [codebook.values for codebook in pilot.codebooks], shares, goal)
@@ -146,7 +146,7 @@ def targets_of(
 
 
 def _refuse_unseen(pilot: Pilot, shares: Sequence[Shares], targets: Sequence[Shares]) -> None:
-    """Refuse a target of which nothing can be reached: none of its values was drawn."""
+    """Refuse a target that cannot be approached: none of its values was drawn."""
     for codebook, p, target in zip(pilot.codebooks, shares, targets, strict=True):
         if not target[p > 0].any():
             wanted = [codebook.values[i] for i in np.flatnonzero(target)]
@@ -159,7 +159,7 @@ def _refuse_unseen(pilot: Pilot, shares: Sequence[Shares], targets: Sequence[Sha
 def _cannot(
     pilot: Pilot, cells: Cells, targets: Sequence[Shares], closeness: float, answer: Cheapest
 ) -> str:
-    """Say why a closeness cannot be had, and what the nearest would cost."""
+    """Say why a closeness cannot be reached, and what the closest rule would cost."""
     names = [codebook.variable.name for codebook in pilot.codebooks]
     apart = {
         name: total_variation(reached, target)
@@ -173,9 +173,9 @@ def _cannot(
     because = f": {reasons[0]}" if reasons else ""
     nearest = max(apart.values())
     return (
-        f"closeness {closeness:g} cannot be had at any cost ({worst!r} stays {apart[worst]:.3f} "
-        f"away){because}; the nearest is {nearest:.3f}, at {answer.fit.draws:,.0f} draws per kept "
-        "example: raise closeness, or give a budget"
+        f"closeness {closeness:g} cannot be reached at any cost ({worst!r} stays "
+        f"{apart[worst]:.3f} away){because}; the closest is {nearest:.3f}, at "
+        f"{answer.fit.draws:,.0f} draws per kept example: raise closeness, or give a budget"
     )
 
 

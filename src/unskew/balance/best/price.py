@@ -29,7 +29,7 @@ class Cheapest:
     """The cheapest fit within a closeness, or the nearest one if there is none.
 
     ``least`` is a number of draws that is certainly too small. It is infinite if no number of
-    draws is enough; then ``fit`` is the nearest that can be had.
+    draws is enough; then ``fit`` is the closest fit there is.
     """
 
     fit: Raked

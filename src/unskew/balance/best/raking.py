@@ -92,7 +92,7 @@ def rake(
             break
         steps += 1
         moved, step = _moved(cells, targets, draws, closeness, state, step)
-        if moved is None:  # floating point sees no shorter way
+        if moved is None:  # a shorter step would change nothing in floating point
             break
         state, step = moved, 1.2 * step
     return _result(cells, state, bound, draws, steps)

@@ -139,7 +139,7 @@ def _arrays(values: Sequence[Any]) -> Hashes:
 
 
 def _listed(value: Any) -> object:
-    """Return a NumPy array or number, or what another library calls so, as Python holds it."""
+    """Return an array or a number of NumPy or of another library as plain Python values."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError):  # NumPy cannot hold it: an array of a GPU

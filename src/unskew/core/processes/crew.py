@@ -46,7 +46,7 @@ def send(pipe: IO[bytes], message: Mapping[str, Any], arrays: Sequence[NDArray[A
 
 
 def receive(pipe: IO[bytes]) -> Message:
-    """Read a message with its arrays; raise ``EOFError`` at the end, also amid a message."""
+    """Read a message with its arrays; raise ``EOFError`` at the end, and inside a message."""
     line = pipe.readline()
     if not line.endswith(b"\n"):
         raise EOFError

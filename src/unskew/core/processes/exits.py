@@ -15,7 +15,7 @@ def exits_told(tell: Callable[[str], object]) -> Iterator[None]:
     """Make ``os._exit`` in this process say so and exit with 2, whatever code it is given.
 
     ``os._exit(0)`` would end a command silently and without a result, as if it had succeeded.
-    A process that was forked from this one ends as it likes.
+    A process that was forked from this one ends as usual.
     """
     here, leave = os.getpid(), os._exit
 

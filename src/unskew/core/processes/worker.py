@@ -110,10 +110,10 @@ def reported(tell: Tell) -> Iterator[None]:
         except UnskewError as error:
             tell(error=str(error), expected=True)
         except RAISED as error:  # one line says more than a traceback or an exit
-            tell(error=_said(error), expected=False)
+            tell(error=_in_words(error), expected=False)
 
 
-def _said(error: BaseException) -> str:
+def _in_words(error: BaseException) -> str:
     """Return an error in words; its class may be a user's own, and raise an error itself."""
     try:
         return f"{type(error).__name__}: {error}"

@@ -229,7 +229,7 @@ def _json(line: dict[str, Any], sampler: Any) -> bytes:
         return (json.dumps(line, ensure_ascii=False) + "\n").encode()
     except UnicodeEncodeError:  # half of a character, which JSON holds as \ud800
         return (json.dumps(line) + "\n").encode()
-    except ValueError as error:  # Python does not print a whole number of so many digits
+    except ValueError as error:  # Python does not print a whole number with that many digits
         raise UnskewError(f"{what}: {error}; return smaller numbers, or texts") from error
 
 

@@ -48,7 +48,7 @@ def _printable(value: object, above: frozenset[int] = frozenset()) -> object:
 
 
 def _as_array(value: object) -> NDArray[np.generic] | None:
-    """Return an array, or what another library calls so, as one of NumPy's."""
+    """Return an array of any library as one of NumPy's."""
     if not hasattr(type(value), "__array__"):
         return None
     try:
@@ -58,7 +58,7 @@ def _as_array(value: object) -> NDArray[np.generic] | None:
 
 
 def _held(value: object) -> object:
-    """Return what an object holds where its printed form may not tell; else None."""
+    """Return the content of an object that its printed form may not show; else None."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         compared = (field.name for field in dataclasses.fields(value) if field.compare)
         return {name: getattr(value, name, None) for name in compared}

@@ -118,7 +118,7 @@ def _ray(address: str | None) -> Any:
         return ray
     try:
         if address is not None:
-            _knock(address)
+            knock(address)
             _try(address)
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError, OSError, ray.exceptions.RayError) as error:
@@ -169,7 +169,7 @@ def _try(address: str) -> None:
         close_pipes(process)
 
 
-def _knock(address: str) -> None:
+def knock(address: str) -> None:
     """See whether Ray is there: else it may wait for ever."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not (host and port.isdecimal()):

@@ -14,7 +14,7 @@ from unskew.core.rng import generator
 from unskew.core.variables.variable import By
 from unskew.datasets.resampling.epochs import Epochs, Settings
 from unskew.datasets.resampling.pool import Pool, open_finite, read_pool
-from unskew.datasets.resampling.sampler import Share, checksum
+from unskew.datasets.resampling.sampler import RankShare, checksum
 
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples are spread evenly between whole numbers
 _ROUNDING = 1e-9  # floating point may lack this much of a whole row
@@ -60,7 +60,7 @@ class BatchSampler:
         if batches is not None:
             check_count("batches", batches, "give the number of batches of an epoch")
         check_whole("seed", seed, 0)
-        self._share = Share(rank, ranks)
+        self._share = RankShare(rank, ranks)
         self._pool = read_pool(open_finite(target, trust), by, lambda _: None)
         self._quotas = batch * _shares(self._pool, shares)
         self._batch, self._seed = int(batch), seed

@@ -17,7 +17,7 @@ REPEATS = "allow repeats: --replacement (in Python: replacement=True)"
 
 
 @dataclass(frozen=True)
-class Choice:
+class RowChoice:
     """How many rows to take of a pool, how even, and whether a row may be taken again."""
 
     pool: Pool
@@ -41,14 +41,14 @@ def check_choice(n: int | None, epsilon: float) -> None:
         check_count("n", n, "ask for at least one example")
 
 
-def choice(pool: Pool, n: int | None, epsilon: float, replacement: bool) -> Choice:
+def choice(pool: Pool, n: int | None, epsilon: float, replacement: bool) -> RowChoice:
     """Return the choice of ``n`` rows, without ``n`` of as many as there can be."""
     possible = allotment.most_possible(pool.counts, epsilon)
     if n is None:
         n = len(pool) if replacement else possible
     if n > possible and not replacement:
         raise UnskewError(_too_few(pool, n, possible, epsilon))
-    return Choice(pool, int(n), epsilon, replacement, possible)
+    return RowChoice(pool, int(n), epsilon, replacement, possible)
 
 
 def _too_few(pool: Pool, n: int, possible: int, epsilon: float) -> str:

@@ -19,7 +19,7 @@ from unskew.core.tally import Tally
 from unskew.core.variables.variable import By
 from unskew.datasets.convert import check_apart, check_suffix, writer
 from unskew.datasets.engines.work import Engine
-from unskew.datasets.resampling.choice import Choice, check_choice, choice
+from unskew.datasets.resampling.choice import RowChoice, check_choice, choice
 from unskew.datasets.resampling.pool import Advance, Pool, open_finite, read_pool
 from unskew.datasets.resampling.rows import Rows, taken_batches
 from unskew.datasets.target import Target
@@ -152,7 +152,7 @@ def _check_order(by: object, n: object) -> None:
 
 
 def _resampled(
-    target: Any, opened: Target, chosen: Choice, times: NDArray[np.int64], path: Path | None
+    target: Any, opened: Target, chosen: RowChoice, times: NDArray[np.int64], path: Path | None
 ) -> Resampled:
     indices = np.repeat(np.arange(len(times)), times)
     is_stream = isinstance(target, _NAMES)

@@ -58,7 +58,7 @@ class Sampler:
         """Read the variable of all rows; weights are taken as they are."""
         check_choice(n, epsilon)
         check_whole("seed", seed, 0)
-        self._share = Share(rank, ranks)
+        self._share = RankShare(rank, ranks)
         if by is None:
             self._times, size, content = _by_weights(target, n, replacement)
         else:
@@ -111,7 +111,7 @@ class Sampler:
         return self._share.part(rng.permutation(np.repeat(np.arange(len(times)), times)))
 
 
-class Share:
+class RankShare:
     """The part of an epoch that is of one rank: every n-th item of n ranks."""
 
     def __init__(self, rank: int, ranks: int) -> None:

@@ -30,8 +30,7 @@ def as_row(item: Mapping[str, Any]) -> Row:
     """
     answer = item[ANSWER]
     metadata = {key: v for key, v in item[METADATA].items() if key not in _POSITIONS}
-    text = json.dumps(metadata, ensure_ascii=False, default=_plain)
-    return str(item[QUESTION]), None if answer is None else str(answer), text
+    return str(item[QUESTION]), None if answer is None else str(answer), _WRITER.encode(metadata)
 
 
 def as_batch(rows: Sequence[Row]) -> Batch:
@@ -127,3 +126,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     return sorted(map(str, value)) if isinstance(value, (set, frozenset)) else str(value)
+
+
+_WRITER = json.JSONEncoder(ensure_ascii=False, default=_plain)

@@ -145,7 +145,7 @@ def _source(task: str, settings: Mapping[str, Any]) -> Source:
         library.check_config(library.config_class(task)(**settings))
     except UnskewError as error:
         raise UnskewError(f"{name}: {error}") from error
-    items = Items(task, settings)
+    items, bits = Items(task, settings), _NARROW.get(task, SEED_BITS)
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Batch, Counter[str]]:
         _warn_of_order(task, name)
@@ -154,18 +154,18 @@ def _source(task: str, settings: Mapping[str, Any]) -> Source:
         in_vain = 0
         with library.quiet():
             while len(rows) < n:
-                seed = int(rng.integers(1 << _NARROW.get(task, SEED_BITS)))
-                try:
-                    rows.append(items.row(seed))
-                    in_vain = 0
-                except Exception as error:  # a task may raise anything, for some seeds only
-                    dropped[f"the library raised {type(error).__name__}"] += 1
-                    in_vain += 1
-                    if in_vain == IN_VAIN:
-                        raise UnskewError(
-                            f"{name} failed on {IN_VAIN} items in a row ({type(error).__name__}: "
-                            f"{error}); change its settings"
-                        ) from error
+                for seed in rng.integers(1 << bits, size=n - len(rows)).tolist():
+                    try:
+                        rows.append(items.row(seed))
+                        in_vain = 0
+                    except Exception as error:  # a task may raise anything, for some seeds only
+                        dropped[f"the library raised {type(error).__name__}"] += 1
+                        in_vain += 1
+                        if in_vain == IN_VAIN:
+                            raise UnskewError(
+                                f"{name} failed on {IN_VAIN} items in a row "
+                                f"({type(error).__name__}: {error}); change its settings"
+                            ) from error
         return as_batch(rows), dropped
 
     return Source(name, draw, chunk=CHUNK)

@@ -55,7 +55,7 @@ def _filtered(condition: str, mark: Spec, encoding: Spec | None = None) -> Spec:
 def table_heatmap(table: Table) -> Spec:
     """Return a table as a grid, its shorter side across, the paper's numbers before ours.
 
-    The grid leaves out models of which nothing was run.
+    The grid leaves out models that were not run at all.
     """
     all_rows = [row | {"value": row["ours"]} for row in _rows(table)]
     were_run = {row["row"] for row in all_rows if row["ours"] is not None}

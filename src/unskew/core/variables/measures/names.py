@@ -33,11 +33,11 @@ from unskew.core.variables.measures.measure import VALUE, Measure, quoted, unquo
 
 # Each family of measures, and what it measures.
 FAMILIES: dict[str, Sequence[Measure]] = {
-    "texts, lists, messages, dates": basic.MEASURES,
+    "the most common": basic.MEASURES,
     "numbers": numbers.MEASURES,
     "characters of a text": texts.CHARACTERS,
     "words and lines of a text": texts.WORDS,
-    "tokens of a text, program or expression": texts.TOKENS,
+    "tokens of a text": texts.TOKENS,
     "lists": lists.MEASURES,
     "messages": chats.MEASURES,
     "nested data": nested.MEASURES,

@@ -139,7 +139,7 @@ class Lab:
         )
         label = self.tests.label(exam.test)
         facts = {**result.to_dict(), "set": label, "dropped": test.dropped}
-        for miss in facts["misses"]:  # count rows in the whole set, of which this may be a part
+        for miss in facts["misses"]:  # count rows in the whole set; this may be a part of it
             miss["row"] = int(test.rows[miss["row"]])
         if exam.test != PROBLEMS:  # problems have one to four pairs, so they have no such loss
             facts["loss"] = mean_loss(model, Tasks.of(test.examples), shown=result.shown)

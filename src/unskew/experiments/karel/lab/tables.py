@@ -243,7 +243,7 @@ def tests(tables: Iterable[TablePlan], entries: Entries) -> dict[str, dict[str, 
 def _scores(
     tables: Iterable[TablePlan], entries: Entries
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield each model, test set and score of which the model saw all pairs."""
+    """Yield each model, test set and score, where the model saw all pairs."""
     for model, exams in exams_by_model(tables).items():
         for entry in entries.get(model, []):
             for exam in exams:

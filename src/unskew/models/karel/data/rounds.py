@@ -135,7 +135,9 @@ class Rounds:
             raise chunk
         places, tasks = chunk
         self._places.append(places)
-        if self._device.type == "cuda":  # another CUDA stream filled them: keep their memory
+        if (
+            self._device.type == "cuda"
+        ):  # another CUDA stream filled them, so their memory must be kept
             for tensor in (tasks.programs, tasks.worlds):
                 tensor.record_stream(torch.cuda.current_stream())
         return tasks
