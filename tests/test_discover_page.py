@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import unskew
+from tests.commands import exit_code
 from unskew.discovery.report.page import BARS, page, save_page
 
 EVIL = "<script>alert(1)</script>"
@@ -113,3 +114,26 @@ def test_where_nothing_is_found_the_page_says_so():
     found = unskew.discover([{"x": int(x)} for x in rng.integers(0, 2, 400)])
     assert not found.findings
     assert "Nothing found" in page(found)
+
+
+def test_a_discovery_writes_and_opens_its_page(discovery, html, tmp_path, monkeypatch):
+    assert discovery.picture(tmp_path / "a.html").read_text(encoding="utf-8") == html
+    with pytest.raises(unskew.UnskewError, match=r"a.png has the suffix '.png'; allowed are .html"):
+        discovery.picture(tmp_path / "a.png")
+    asked = []
+    monkeypatch.setattr("webbrowser.open", lambda address: asked.append(address) or True)
+    path = discovery.open()
+    assert asked == [path.as_uri()]
+    assert path.read_text(encoding="utf-8") == html
+    path.unlink()
+
+
+def test_the_command_writes_the_page(tmp_path, capsys):
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"x": "a"}\n' * 900 + '{"x": "b"}\n' * 100)
+    written = tmp_path / "page.html"
+    assert exit_code("discover", str(data), "--report", str(written)) == 0
+    assert "report: " in capsys.readouterr().out
+    assert "x = &#39;a&#39;" in written.read_text(encoding="utf-8")
+    assert exit_code("discover", str(data), "--report", str(tmp_path / "page.svg")) == 2
+    assert "allowed are .html" in capsys.readouterr().err

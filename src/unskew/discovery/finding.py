@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from unskew.core.tally import plain
@@ -138,6 +139,19 @@ class Discovery:
             "notes": list(self.notes),
             "findings": [finding.to_dict() for finding in self.findings],
         }
+
+    def picture(self, path: str | Path) -> Path:
+        """Write what was found as a self-contained .html page; return its path."""
+        from unskew.discovery.report.page import save_page
+
+        return save_page(self, path)
+
+    def open(self) -> Path:
+        """Open the page in the browser; return the path of the page, a temporary file."""
+        from unskew.audits.report import open_page
+        from unskew.discovery.report.page import page
+
+        return open_page(page(self))
 
     def __repr__(self) -> str:
         """Return one line; ``print`` draws the table."""

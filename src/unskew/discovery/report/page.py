@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from unskew.audits.report import check_page
 from unskew.audits.report.templates import Data, render
 from unskew.audits.report.words import number, percent, shown, some
 from unskew.core.domain import example_text
@@ -45,9 +46,12 @@ def page(discovery: Discovery) -> str:
     )
 
 
-def save_page(discovery: Discovery, path: str | Path) -> None:
-    """Write the page to a file."""
-    write_text(Path(path), page(discovery))
+def save_page(discovery: Discovery, path: str | Path) -> Path:
+    """Write the page to an .html file; return its path."""
+    path = Path(path)
+    check_page(path)
+    write_text(path, page(discovery))
+    return path
 
 
 def _lead(discovery: Discovery) -> Iterator[str]:
