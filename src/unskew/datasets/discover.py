@@ -25,6 +25,8 @@ from unskew.datasets.drawn import DrawnRows, drawn_rows
 from unskew.datasets.pace import as_sampler, examples_of
 from unskew.datasets.repairs import repair_of, repair_of_both
 from unskew.datasets.target import Target, open_target
+from unskew.discovery.combinations.failing import Slice
+from unskew.discovery.combinations.joint import Joint
 from unskew.discovery.finding import Discovery, Finding
 from unskew.discovery.inquiry import (
     Inquiry,
@@ -36,8 +38,10 @@ from unskew.discovery.inquiry import (
 )
 from unskew.discovery.proposal import Proposal, Proposed
 from unskew.discovery.proposals import propose
+from unskew.discovery.repair import Repair
 from unskew.discovery.score.ceiling import Ceiling, ceiling
-from unskew.discovery.scored import AboutShift, sides
+from unskew.discovery.scored import AboutFailures, AboutShift, AboutSkew, sides
+from unskew.discovery.together import as_joint_finding, joints, slices
 
 ROWS = 100_000  # that are measured, at most
 SAMPLE = 10_000  # rows in which all features are measured
@@ -146,6 +150,9 @@ def discover(
         suffix = f" ({inquiry.kind})" if len(inquiries) > 1 else ""
         left_out.update({f"{why}{suffix}": count for why, count in found.left_out.items()})
     findings = [finding for rank in zip_longest(*listed) for finding in rank if finding is not None]
+    for inquiry in inquiries:
+        within = _without(proposals, asked.answers_of(inquiry.kind), Counter())
+        findings += _together(inquiry, within, rows, top, here, fixing)
     return Discovery(
         opened.label,
         tuple(findings),
@@ -264,6 +271,26 @@ def _inquiries(asked: Asked, here: _Side, there: _Side | None) -> list[Inquiry]:
             )
         ]
     return asked.inquiries(here.few)
+
+
+def _together(
+    inquiry: Inquiry,
+    proposals: Sequence[Proposal],
+    rows: Rows,
+    top: int,
+    here: _Side,
+    fixing: Repair,
+) -> list[Finding]:
+    """Return the combinations of variables that answer a question."""
+    found: Sequence[tuple[Slice | Joint, Sequence[Proposal]]] = ()
+    if isinstance(inquiry.few, AboutFailures) and isinstance(inquiry.all, AboutFailures):
+        found = slices(proposals, inquiry.few, inquiry.all, rows, top)
+    elif isinstance(inquiry.few, AboutSkew):
+        found = joints(proposals, rows, top)
+    numbers = here.sample.numbers
+    if found and len(found[0][1][0].values) < len(numbers):
+        numbers = numbers[here.few]
+    return [as_joint_finding(one, parts, numbers, fixing.line) for one, parts in found]
 
 
 def _shown(sample: DrawnRows, numbers: Sequence[int]) -> dict[int, Any]:

@@ -11,7 +11,9 @@ from unskew.discovery.proposal import Proposal
 from unskew.discovery.score.tails import holm
 from unskew.discovery.scored import Scored
 
-FALSE_ALARMS = 0.05  # share of datasets without skew in which anything at all may be found
+# Share of datasets without skew in which any single feature may be found. With the 0.01 that
+# combinations have (together.py), anything at all is found in at most one of twenty.
+FALSE_ALARMS = 0.04
 ALIKE = 0.9  # share of the entropy that each of two synonyms tells of the other
 FOLLOWS = 0.98  # share of the entropy of a feature above which it follows from another one
 EXPLAINED = 0.85  # share of a feature's score in nats that is that of a feature following from it
@@ -31,7 +33,7 @@ class Chosen:
 
 
 def significant(chances: Sequence[float], tests: int | None = None) -> list[bool]:
-    """Return which of many tests found something, by Holm's rule at 5 %.
+    """Return which of many tests found something, by Holm's rule at 4 %.
 
     In at most one of twenty datasets without skew, anything at all is found, whatever the tests
     have to do with each other. ``tests`` is their number if some are not listed, as they failed.

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 # - "shortcut": the value gives away the answer.
 # - "failure": a model fails more often where it has certain values.
 # - "shift": another dataset has other values.
-FindingKind: TypeAlias = Literal["skew", "shortcut", "failure", "shift"]
+# - "slice": a model fails more often where two or three variables have certain values.
+# - "joint": values of two or three variables come together more often, or less, than they should.
+FindingKind: TypeAlias = Literal["skew", "shortcut", "failure", "shift", "slice", "joint"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Finding:
     """A variable that matters.
 
     Args:
-        name: the name that ``by`` and ``--homogenize`` take.
+        name: the name that ``by`` and ``--homogenize`` take; several, joined by ×, of a
+            combination.
         kind: why it matters.
         doc: what it says of a row.
         score: how much it matters, from 0 to 1; comparable within a kind.
@@ -56,10 +59,16 @@ class Finding:
     implied: tuple[str, ...]
     variable: SalientVariable = field(compare=False, repr=False)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its variables: one, or those that are combined."""
+        return tuple(part.name for part in self.variable.parts) or (self.name,)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
         return {
             "name": self.name,
+            "names": list(self.names),
             "kind": self.kind,
             "doc": self.doc,
             "score": self.score,
@@ -81,6 +90,7 @@ class Discovery:
     Args:
         label: the data.
         findings: the variables that matter, those first that matter most; the kinds take turns.
+            Combinations of variables come last.
         rows: how many rows were measured.
         read: of how many rows they were drawn; of a source, as many as were measured.
         proposed: how many features were proposed.
@@ -105,7 +115,8 @@ class Discovery:
     @property
     def variables(self) -> list[SalientVariable]:
         """The variables that were found, ready for ``by``; each once."""
-        return list({finding.name: finding.variable for finding in self.findings}.values())
+        every = [part for f in self.findings for part in (f.variable.parts or (f.variable,))]
+        return list({variable.name: variable for variable in every}.values())
 
     def __iter__(self) -> Iterator[Finding]:
         """Yield the findings."""

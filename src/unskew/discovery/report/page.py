@@ -15,7 +15,7 @@ from unskew.audits.report.words import number, percent, shown, some
 from unskew.core.domain import example_text
 from unskew.discovery.finding import Discovery, Finding, FindingKind
 from unskew.discovery.sentences import blind_sentence
-from unskew.discovery.terminal import COLUMNS, NAME, TITLES, ceiling_sentence, facts
+from unskew.discovery.terminal import COLUMNS, NAME, TITLES, ceiling_sentence, facts, shown_name
 from unskew.io.files import write_text
 
 BARS = 30  # of more values, the most frequent ones are shown
@@ -72,7 +72,7 @@ def _group(title: str, kind: FindingKind, numbered: Sequence[tuple[int, Finding]
         "title": title.capitalize(),
         "columns": [(column.heading, column.right) for column in columns],
         "rows": [
-            (place, shown(finding.name, 90), [column.cell(finding) for column in columns])
+            (place, shown_name(finding), [column.cell(finding) for column in columns])
             for place, finding in numbered
         ],
     }
@@ -82,7 +82,7 @@ def _section(finding: Finding, discovery: Discovery) -> Data:
     """Return what the page says of one finding."""
     bars, more = _bars(finding, discovery)
     return {
-        "name": shown(finding.name, 200),
+        "name": shown_name(finding),
         "doc": finding.doc,
         "sentence": finding.sentence,
         "command": finding.command,
