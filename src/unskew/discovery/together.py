@@ -13,9 +13,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.core.variables.changes import changed
 from unskew.core.variables.coded import Coded
 from unskew.core.variables.combine import joint
 from unskew.core.variables.intervals import in_intervals, is_number
+from unskew.core.variables.measures.names import changed_name
 from unskew.discovery.combinations.failing import Slice, failing_slices
 from unskew.discovery.combinations.joint import Joint, joint_skew
 from unskew.discovery.combinations.terms import FEATURES, VALUES
@@ -127,7 +129,7 @@ def as_joint_finding(
 
 def _likeliest(proposals: Sequence[Proposal], about: AboutFailures) -> Combined:
     """Return features that failures seem to depend on; the fields take turns."""
-    binned = [_in_bins(proposal) for proposal in proposals if len(proposal.paths) == 1]
+    binned = [_in_bins(proposal) for proposal in proposals if len(proposal.paths) <= 1]
     scored = sorted(about.scores(binned), key=lambda one: (one.p, -one.score))
     by_field: dict[tuple[str, ...], list[Proposal]] = {}
     for one in scored:
@@ -144,7 +146,7 @@ def _corrected(one: Slice, of: int, combined: int) -> Slice:
 def _in_bins(proposal: Proposal) -> Proposal:
     """Return a feature with many numbers in a few bins, of which the name tells the edges."""
     counts = told(proposal.values)
-    if proposal.own or len(counts) <= VALUES or not all(map(is_number, counts)):
+    if len(counts) <= VALUES or not all(map(is_number, counts)):
         return proposal
     numbers = np.array(list(counts), dtype=np.float64)
     shares = np.cumsum(list(counts.values())) / sum(counts.values())
@@ -152,13 +154,10 @@ def _in_bins(proposal: Proposal) -> Proposal:
     edges = sorted({float(f"{edge:.6g}") for edge in numbers[places[places < len(numbers)]]})
     if not edges or "bins(" in proposal.name:
         return proposal
-    written = ", ".join(f"{edge:.6g}" for edge in edges)
-    return replace(
-        proposal,
-        name=f"bins({proposal.name}, {written})",
-        doc=f"{proposal.doc}, in bins",
-        values=in_intervals(proposal.values, edges),
-    )
+    name = changed_name("bins", proposal.name, edges)
+    own = proposal.own and replace(changed(proposal.own, "bins", edges), name=name)
+    values = in_intervals(proposal.values, edges)
+    return replace(proposal, name=name, doc=f"{proposal.doc}, in bins", values=values, own=own)
 
 
 def _is_field(proposal: Proposal) -> bool:
