@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,8 +18,9 @@ from unskew.datasets.drawn import DrawnRows
 from unskew.datasets.target import Target, column_names
 from unskew.discovery.finding import FindingKind
 from unskew.discovery.inquiry import Inquiry
+from unskew.discovery.proposal import Field
 from unskew.discovery.score.failure import as_failures
-from unskew.discovery.score.policies import halves
+from unskew.discovery.score.policies import Scorer, halves
 from unskew.discovery.score.shortcut import Blind, blind, prepared
 from unskew.discovery.scored import AboutAnswers, AboutFailures, AboutSkew
 from unskew.io.lookup import resolve
@@ -38,6 +39,7 @@ class Asked:
         first: the rows in the first half.
         hidden: names of columns that are no features of the data.
         answer_names: names of columns that hold the answer.
+        copies: paths that hold the answer once more.
         blind: the policy that always gives the same answer.
         notes: what to know about the answers.
     """
@@ -47,12 +49,26 @@ class Asked:
     first: NDArray[np.bool_]
     hidden: tuple[str, ...] = ()
     answer_names: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
     blind: Blind | None = None
     notes: tuple[str, ...] = ()
 
     def answers_of(self, kind: FindingKind) -> tuple[str, ...]:
         """Return the columns that are no features for one kind of finding."""
-        return self.answer_names if kind in ("shortcut", "failure") else ()
+        return (*self.answer_names, *self.copies) if kind in ("shortcut", "failure") else ()
+
+    def knowing(self, fields: Sequence[Field]) -> Asked:
+        """Return what is asked with the fields that hold the answer once more, as a text or not."""
+        answers = next((f.values for f in fields if f.path in self.answer_names), None)
+        if answers is None:
+            return self
+        texts = list(map(str, answers))
+        others = [field for field in fields if field.path not in self.answer_names]
+        copies = [field.path for field in others if list(map(str, field.values)) == texts]
+        if not copies:
+            return self
+        note = f"{', '.join(copies)}: the answer once more, and no feature of the question"
+        return replace(self, copies=tuple(copies), notes=(*self.notes, note))
 
     def beside(self, kind: FindingKind) -> tuple[str, ...]:
         """Return the variables that are balanced together with one that was found."""
@@ -94,7 +110,7 @@ def asked_of(
     if answer is None:
         return Asked(None, failed, first, hidden)
     values, names = _values(opened, sample, "answer", answer)
-    told = blind(values, first=first)
+    told = blind(values, first=first, scorer=_scorer(opened, sample, names))
     if told.different < 2:
         raise UnskewError(
             f"answer is {brief(told.answer)} in all {told.rows:,} rows; name a column in which it "
@@ -102,7 +118,15 @@ def asked_of(
         )
     notes = (f"answer: {told.note}",) if told.note else ()
     answers, _ = prepared(values)
-    return Asked(answers, failed, first, hidden, names, told, notes)
+    return Asked(answers, failed, first, hidden, names, blind=told, notes=notes)
+
+
+def _scorer(opened: Target, sample: DrawnRows, names: Sequence[str]) -> Scorer | None:
+    """Return what an answer to a row scores, where the domain of the data knows it."""
+    score = opened.domain.score if opened.domain is not None else None
+    if score is None or not names:
+        return None
+    return lambda answer, row: score(next(sample.rows.slice(row, 1).examples()), str(answer))
 
 
 def _values(

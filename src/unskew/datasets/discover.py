@@ -123,9 +123,10 @@ def discover(
     asked = asked_of(opened, here.sample, answer, failures)
     tell("proposing features")
     proposed = _proposed(here, own, seed, domain)
+    asked = asked.knowing(proposed.fields)
     fixing, other_fixing, there = repair_of(opened, target, trust), None, None
     proposals, left_out = list(proposed.proposals), Counter(proposed.left_out)
-    proposals = _without(proposals, asked.hidden, left_out)
+    proposals = _without(proposals, asked.hidden, left_out, here)
     auc = None
     if against is not None:
         other = open_target(against, None, seed, trust)
@@ -139,7 +140,7 @@ def discover(
     listed: list[list[Finding]] = []
     for inquiry in inquiries:
         tell(f"looking for {inquiry.kind}")
-        within = _without(proposals, asked.answers_of(inquiry.kind), left_out)
+        within = _without(proposals, asked.answers_of(inquiry.kind), left_out, here)
         found = inquire(inquiry, within, rows, top, inquiries=len(inquiries))
         listed.append([])
         for one in found.chosen:
@@ -151,7 +152,7 @@ def discover(
         left_out.update({f"{why}{suffix}": count for why, count in found.left_out.items()})
     findings = [finding for rank in zip_longest(*listed) for finding in rank if finding is not None]
     for inquiry in inquiries:
-        within = _without(proposals, asked.answers_of(inquiry.kind), Counter())
+        within = _without(proposals, asked.answers_of(inquiry.kind), Counter(), here)
         findings += _together(inquiry, within, rows, top, here, fixing)
     return Discovery(
         opened.label,
@@ -209,18 +210,32 @@ def _proposed(
 
 
 def _without(
-    proposals: Sequence[Proposal], paths: Sequence[str], left_out: Counter[str]
+    proposals: Sequence[Proposal], paths: Sequence[str], left_out: Counter[str], side: _Side
 ) -> list[Proposal]:
     """Return the proposals that measure none of these paths, nor anything inside them."""
+    columns = side.few_rows.columns
+    alone = [Batch({name: columns[name]}) for name in paths if name in columns]
     kept = [
         proposal
         for proposal in proposals
         if not any(_is_within(path, name) for path in proposal.paths for name in paths)
         and proposal.name not in paths
+        and not any(_needs_no_more(proposal, column) for column in alone)
     ]
     if len(kept) < len(proposals):
         left_out[OF_THE_ANSWER] += len(proposals) - len(kept)
     return kept
+
+
+def _needs_no_more(proposal: Proposal, column: Batch) -> bool:
+    """Return whether a variable of a domain, which names no paths, is worked out of a column."""
+    if proposal.paths:
+        return False
+    try:
+        proposal.variable.measure(column.slice(0, 1))
+    except UnskewError:
+        return False
+    return True
 
 
 def _is_within(path: str, name: str) -> bool:
