@@ -87,9 +87,9 @@ def test_what_gives_the_answer_away_is_found(data):
 
 
 def test_a_copy_of_the_answer_is_no_shortcut_and_is_named(data):
-    copied = [row | {"key": [row["answer"]]} for row in data]
+    copied = [row | {"key": {"right": row["answer"]}} for row in data]
     found = discover(copied, answer="answer")
-    assert "key[0]: the answer once more, and no feature of the question" in found.notes
+    assert "key.right: the answer once more, and no feature of the question" in found.notes
     assert not any("key" in finding.name for finding in found.of_kind("shortcut"))
 
 

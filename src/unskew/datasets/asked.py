@@ -18,7 +18,7 @@ from unskew.datasets.drawn import DrawnRows
 from unskew.datasets.target import Target, column_names
 from unskew.discovery.finding import FindingKind
 from unskew.discovery.inquiry import Inquiry
-from unskew.discovery.proposal import Field
+from unskew.discovery.proposal import Proposed
 from unskew.discovery.score.failure import as_failures
 from unskew.discovery.score.policies import Scorer, halves
 from unskew.discovery.score.shortcut import Blind, blind, prepared
@@ -57,14 +57,23 @@ class Asked:
         """Return the columns that are no features for one kind of finding."""
         return (*self.answer_names, *self.copies) if kind in ("shortcut", "failure") else ()
 
-    def knowing(self, fields: Sequence[Field]) -> Asked:
+    def knowing(self, proposed: Proposed) -> Asked:
         """Return what is asked with the fields that hold the answer once more, as a text or not."""
-        answers = next((f.values for f in fields if f.path in self.answer_names), None)
+        fields = proposed.fields
+        answers = next((field for field in fields if field.path in self.answer_names), None)
         if answers is None:
             return self
-        texts = list(map(str, answers))
-        others = [field for field in fields if field.path not in self.answer_names]
-        copies = [field.path for field in others if list(map(str, field.values)) == texts]
+        same = _texts(answers.distinct, answers.codes)
+        found = [
+            *(field.path for field in fields if _are(field.distinct, field.codes, same)),
+            *(
+                p.name
+                for p in proposed.proposals
+                if not set(p.paths) & set(self.answer_names)
+                and _are(p.values.distinct, p.values.codes, same)
+            ),
+        ]
+        copies = [name for name in dict.fromkeys(found) if name not in self.answer_names]
         if not copies:
             return self
         note = f"{', '.join(copies)}: the answer once more, and no feature of the question"
@@ -119,6 +128,17 @@ def asked_of(
     notes = (f"answer: {told.note}",) if told.note else ()
     answers, _ = prepared(values)
     return Asked(answers, failed, first, hidden, names, blind=told, notes=notes)
+
+
+def _texts(distinct: Sequence[Any], codes: NDArray[np.int64]) -> NDArray[np.object_]:
+    texts: NDArray[np.object_] = np.array(list(map(str, distinct)), dtype=object)[codes]
+    return texts
+
+
+def _are(distinct: Sequence[Any], codes: NDArray[np.int64], texts: NDArray[np.object_]) -> bool:
+    """Return whether values are the same as texts in all rows."""
+    few = slice(100)  # most fields differ in the first rows
+    return all((_texts(distinct, codes[some]) == texts[some]).all() for some in (few, slice(None)))
 
 
 def _scorer(opened: Target, sample: DrawnRows, names: Sequence[str]) -> Scorer | None:

@@ -123,7 +123,7 @@ def discover(
     asked = asked_of(opened, here.sample, answer, failures)
     tell("proposing features")
     proposed = _proposed(here, own, seed, domain)
-    asked = asked.knowing(proposed.fields)
+    asked = asked.knowing(proposed)
     fixing, other_fixing, there = repair_of(opened, target, trust), None, None
     proposals, left_out = list(proposed.proposals), Counter(proposed.left_out)
     proposals = _without(proposals, asked.hidden, left_out, here)

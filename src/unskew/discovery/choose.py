@@ -77,7 +77,7 @@ def short_list(candidates: Sequence[Scored], top: int, about: Coded | None = Non
         return ordered[place].score * (1 - PENALTY * waiting[place][0])
 
     while waiting and len(chosen) < top:
-        best = _simplest(overlaps, max(waiting, key=worth), list(waiting))
+        best = _simplest(overlaps, ordered, max(waiting, key=worth), list(waiting))
         members[best] = waiting.pop(best)[1]
         chosen.append(best)
         implied[best] = []
@@ -103,12 +103,18 @@ def _leader(group: Sequence[int], candidates: Sequence[Scored]) -> int:
     return next(place for place in group if 2 * candidates[place].score >= best)
 
 
-def _simplest(overlaps: Overlaps, best: int, waiting: Sequence[int]) -> int:
-    """Return the feature with the fewest values that says what the best one says of others."""
+def _simplest(
+    overlaps: Overlaps, candidates: Sequence[Scored], best: int, waiting: Sequence[int]
+) -> int:
+    """Return the feature of fewest paths and values that says what the best one says of others."""
     if not overlaps.is_about_others:
         return best
     same = [place for place in waiting if overlaps.said(best, place) >= EXPLAINED]
-    return min([best, *same], key=lambda place: (overlaps.entropies[place], place))
+
+    def order(place: int) -> tuple[int, float, int]:
+        return len(candidates[place].proposal.paths), overlaps.entropies[place], place
+
+    return min([best, *same], key=order)
 
 
 def _is_implied(overlaps: Overlaps, candidates: Sequence[Scored], place: int, chosen: int) -> bool:
