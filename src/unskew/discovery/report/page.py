@@ -13,6 +13,7 @@ from unskew.audits.report import check_page
 from unskew.audits.report.templates import Data, render
 from unskew.audits.report.words import number, percent, shown, some
 from unskew.core.domain import example_text
+from unskew.core.visible import visible
 from unskew.discovery.finding import Discovery, Finding, FindingKind
 from unskew.discovery.sentences import blind_sentence
 from unskew.discovery.terminal import COLUMNS, NAME, TITLES, ceiling_sentence, facts, shown_name
@@ -35,7 +36,7 @@ def page(discovery: Discovery) -> str:
         if discovery.of_kind(kind)
     ]
     left_out = sorted(discovery.left_out.items(), key=lambda pair: -pair[1])
-    return render(
+    html = render(
         "discovery/report/page.html",
         label=shown(discovery.label, 200),
         facts=facts(discovery),
@@ -43,7 +44,8 @@ def page(discovery: Discovery) -> str:
         groups=groups,
         findings=[_section(finding, discovery) for finding in findings],
         left_out=[(shown(reason, 200), f"{count:,}") for reason, count in left_out if count],
-    )
+    )    return visible(html)  # what comes from data may hold control characters
+
 
 
 def save_page(discovery: Discovery, path: str | Path) -> Path:
