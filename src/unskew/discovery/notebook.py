@@ -33,5 +33,5 @@ def notebook(discovery: Discovery) -> str:
         lead=lead,
         tables=tables,
         notes=notes(discovery),
-    )    return visible(html)  # what comes from data may hold control characters
-
+    )
+    return visible(html)  # what comes from data may hold control characters

@@ -161,9 +161,14 @@ def _in_bins(proposal: Proposal) -> Proposal:
 
 
 def _is_field(proposal: Proposal) -> bool:
-    """Return whether a proposal is a whole field with a few values."""
-    few = 2 <= len(told(proposal.values)) <= VALUES
-    return few and proposal.own is None and proposal.paths == (proposal.name,)
+    """Return whether a proposal is a whole field with a few values that every row has.
+
+    What is inside a list is no field: its items depend on each other, and on their number.
+    """
+    is_whole = proposal.own is None and proposal.paths == (proposal.name,)
+    counts = told(proposal.values)
+    few = 2 <= len(counts) <= VALUES and sum(counts.values()) == len(proposal.values)
+    return is_whole and few and "[" not in proposal.name
 
 
 def _independent(fields: Sequence[Proposal]) -> list[Proposal]:

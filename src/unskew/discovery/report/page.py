@@ -44,8 +44,8 @@ def page(discovery: Discovery) -> str:
         groups=groups,
         findings=[_section(finding, discovery) for finding in findings],
         left_out=[(shown(reason, 200), f"{count:,}") for reason, count in left_out if count],
-    )    return visible(html)  # what comes from data may hold control characters
-
+    )
+    return visible(html)  # what comes from data may hold control characters
 
 
 def save_page(discovery: Discovery, path: str | Path) -> Path:
