@@ -16,7 +16,18 @@ from typing import Any, NoReturn
 
 import typer
 
-from unskew.cli import audit, convert, generate, list_, reproduce, resample, show, verify, warm_up
+from unskew.cli import (
+    audit,
+    convert,
+    discover,
+    generate,
+    list_,
+    reproduce,
+    resample,
+    show,
+    verify,
+    warm_up,
+)
 from unskew.cli.models import evaluate, synthesize, train
 from unskew.cli.models.command import ModelCommand
 from unskew.cli.printing import echo
@@ -35,6 +46,7 @@ app = typer.Typer(
 COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Data": (
         audit.audit,
+        discover.discover,
         generate.generate,
         resample.resample,
         verify.verify,

@@ -27,6 +27,7 @@ from unskew.io.dataset import read_parquet, recipe_of
 from unskew.io.location import Place, place, read_bytes
 from unskew.io.lookup import (
     IF_TRUSTED,
+    is_code,
     recipe_domain,
     recipe_key,
     recipe_source,
@@ -124,7 +125,7 @@ def _say_withheld(recipe: Recipe, verified: Verified) -> bool:
 
 def _own_code(recipe: Recipe) -> list[str]:
     """Return the names of a recipe that are code of somebody's own, and not of the package."""
-    return [name for name in (recipe.source, *recipe.homogenize) if ":" in name]
+    return [name for name in (recipe.source, *recipe.homogenize) if is_code(name)]
 
 
 def _check_importable(recipe: Recipe, verified: Verified) -> bool:
