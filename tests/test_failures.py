@@ -24,7 +24,7 @@ from unskew.core.rowhash import row_hashes
 from unskew.core.tally import Tally
 from unskew.core.values.json_text import json_text
 from unskew.datasets.convert import convert
-from unskew.datasets.target import open_target
+from unskew.datasets.open import open_target
 
 
 @pytest.fixture(autouse=True)
