@@ -6,6 +6,7 @@ import shutil
 import sys
 import warnings
 from collections import Counter
+from datetime import datetime
 from itertools import count, islice
 from pathlib import Path
 
@@ -189,6 +190,23 @@ def test_whole_numbers_beyond_64_bits_are_values(values, missing):
     assert found.variables["a"].missing == missing
     assert json.loads(json_text(found.to_dict()))["variables"]["a"]["n"] == len(values)
     assert "KL" in str(found)
+
+
+@pytest.mark.parametrize(
+    "inside", [{"x": [None, None]}, {"x": {"y": None}}, {"x": [{"y": [None] * 3}]}], ids=repr
+)
+def test_times_beside_lists_of_nothing_are_read(inside):
+    time = datetime(2024, 1, 5)
+    column = pa.array([{**inside, "t": time}] * 9 + [None])
+    expected = [{**inside, "t": "2024-01-05 00:00:00.000000"}] * 9 + [None]
+    for rows in (column, column[4:], column.take(pa.array([8, 9]))):
+        assert list(Batch({"m": rows}).examples()) == [
+            {"m": value} for value in expected[-len(rows) :]
+        ]
+    pq.write_table(pa.table({"m": column}), "data.parquet")
+    assert convert("data.parquet", "made.jsonl") == 10
+    lines = Path("made.jsonl").read_text().splitlines()
+    assert [json.loads(line)["m"] for line in lines] == expected
 
 
 def test_whole_numbers_beyond_64_bits_have_no_column():

@@ -518,7 +518,7 @@ def test_reading_a_small_file_imports_nothing_heavy(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(csv())
     (tmp_path / "x.json").write_text(json.dumps(ROWS))
     code = (
-        "import sys; from unskew.datasets.target import open_target\n"
+        "import sys; from unskew.datasets.open import open_target\n"
         f"for name in ('x.jsonl', 'x.csv', 'x.json'):\n"
         f"    print(sum(map(len, open_target({str(tmp_path)!r} + '/' + name).read(None))))\n"
         "heavy = ('numba', 'scipy', 'pandas', 'torch', 'datasets', 'polars')\n"

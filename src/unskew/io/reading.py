@@ -141,6 +141,7 @@ def alike(table: pa.Table, schema: pa.Schema | None) -> pa.Table:
         for name in set(schema.names).difference(table.column_names):
             table = table.append_column(name, pa.nulls(len(table)))
         cast = table.select(schema.names).cast(schema)
+        cast.validate(full=True)  # see cast_column
     except (pa.ArrowException, KeyError) as error:
         raise _not_alike(str(error).splitlines()[0]) from error
     _check_unchanged(table, cast)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unskew.core.batch import ENDLESS, Batch, concatenate
 from unskew.core.errors import UnskewError, brief
-from unskew.core.values.arrow_types import with_types_inside
+from unskew.core.values.arrow_types import cast_column, with_types_inside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -138,7 +138,7 @@ def plain_layout(column: pa.Array) -> pa.Array:
             return column
         return pa.DictionaryArray.from_arrays(column.indices, values)
     kind = _plain_type(column.type)
-    return column if kind.equals(column.type) else column.cast(kind)
+    return column if kind.equals(column.type) else cast_column(column, kind)
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
