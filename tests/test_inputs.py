@@ -14,11 +14,11 @@ from unskew import Recipe, UnskewError, generate
 from unskew.datasets import run as running
 from unskew.datasets.engines import processes
 from unskew.datasets.inputs import RECORD, content_of
+from unskew.datasets.open import open_input, open_target
 from unskew.datasets.parts.part import NOTES
 from unskew.datasets.parts.shard import DERIVED_AT_ONCE
 from unskew.datasets.parts.splits import keys_in
 from unskew.datasets.run import shard
-from unskew.datasets.target import open_input, open_target
 from unskew.domains.karel.recipes import problem_table
 
 BASE = Recipe("karel/actions", 60, shard_size=25)
@@ -287,7 +287,7 @@ def test_a_table_is_known_by_its_rows(monkeypatch):
     before = content_of("karel/problems")
     tables = {"problems": lambda: problem_table().slice(0, 40)}
     monkeypatch.setattr(
-        "unskew.datasets.target.find_table", lambda name: tables.get(name.partition("/")[2])
+        "unskew.datasets.open.find_table", lambda name: tables.get(name.partition("/")[2])
     )
     assert content_of("karel/problems") != before
 

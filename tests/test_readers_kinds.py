@@ -20,7 +20,7 @@ import pytest
 
 import unskew
 from tests.packed_files import zst
-from unskew.datasets.target import open_target
+from unskew.datasets.open import open_target
 from unskew.domains import FILE_COLUMNS, domain_names, domains_with_columns, load_domain
 from unskew.io.location import ObjectPath
 from unskew.io.tables import MOST_BYTES

@@ -45,7 +45,7 @@ def discover(
 ) -> None:
     """Find the variables that matter, without naming any, and the commands that repair them."""
     from unskew.datasets.discover import discover as run
-    from unskew.datasets.target import open_target
+    from unskew.datasets.open import open_target
 
     opened = open_target(target, read_settings(settings), seed, trust or (target,))
     with progress(f"searching {target}", n if opened.endless else None) as advance:

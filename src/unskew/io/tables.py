@@ -102,7 +102,9 @@ def _of_size(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
     size = 0  # in bytes
     length = 0
     for table in tables:
-        if length and not joined[0].schema.equals(table.schema):
+        if not len(table):
+            continue
+        if joined and not joined[0].schema.equals(table.schema):
             yield pa.concat_tables(joined)
             joined, size, length = [], 0, 0
         joined.append(table)
@@ -113,8 +115,8 @@ def _of_size(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
         cuts = range(0, max(length - rows + 1, 1), rows)
         yield from (whole.slice(start, rows) for start in cuts)
         rest = whole.slice(cuts[-1] + rows)
-        joined, size, length = [rest], rest.nbytes, len(rest)
-    if length:
+        joined, size, length = [rest] if len(rest) else [], rest.nbytes, len(rest)
+    if joined:
         yield pa.concat_tables(joined)
 
 
