@@ -11,7 +11,7 @@ from tests.commands import exit_code
 from unskew.core.errors import UnskewError
 from unskew.core.rng import generator
 from unskew.datasets.discover import SAMPLE, discover
-from unskew.datasets.target import open_target
+from unskew.datasets.open import open_target
 from unskew.discovery.proposals import propose
 from unskew.discovery.repair import Repair
 from unskew.io.lookup import find_variable

@@ -49,7 +49,7 @@ def discover(
 ) -> None:
     """Find the variables that matter, without naming any, and the commands that repair them."""
     from unskew.datasets.discover import discover as run
-    from unskew.datasets.target import open_target
+    from unskew.datasets.open import open_target
 
     if report is not None:
         from unskew.audits.report import check_page

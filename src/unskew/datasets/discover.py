@@ -22,9 +22,10 @@ from unskew.core.variables.coded import end_to_end
 from unskew.core.variables.variable import Variable
 from unskew.datasets.asked import Asked, asked_of
 from unskew.datasets.drawn import DrawnRows, drawn_rows
+from unskew.datasets.open import open_target
 from unskew.datasets.pace import as_sampler, examples_of
 from unskew.datasets.repairs import repair_of, repair_of_both
-from unskew.datasets.target import Target, open_target
+from unskew.datasets.target import Target
 from unskew.discovery.combinations.failing import Slice
 from unskew.discovery.combinations.joint import Joint
 from unskew.discovery.finding import Discovery, Finding

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unskew.audits.report import check_page
 from unskew.audits.report.templates import Data, render
 from unskew.audits.report.words import number, percent, shown, some
 from unskew.core.domain import example_text
 from unskew.core.visible import visible
-from unskew.discovery.finding import Discovery, Finding, FindingKind
 from unskew.discovery.sentences import blind_sentence
 from unskew.discovery.terminal import COLUMNS, NAME, TITLES, ceiling_sentence, facts, shown_name
 from unskew.io.files import write_text
+
+if TYPE_CHECKING:
+    from unskew.discovery.finding import Discovery, Finding, FindingKind
 
 BARS = 30  # of more values, the most frequent ones are shown
 EXAMPLES = 3  # of each value
