@@ -149,6 +149,8 @@ def _usage(error: Any) -> str:
     given = _given(getattr(getattr(error, "param", None), "opts", []))
     if allowed and given:
         message = f"{given[0]} is {given[1]!r}; allowed is {allowed}"
+    if getattr(error, "option_name", "") == "--by":  # it is so in audit, and in Python
+        message += "; did you mean --homogenize?"
     whole: Any = typer.main.get_command(app)
     command = [name for name in sys.argv[1:2] if name in whole.commands]
     where = " ".join(["unskew", *command])

@@ -295,9 +295,10 @@ def _imported(name: str, path: str) -> ModuleType:
     try:
         return importlib.import_module(path)
     except ModuleNotFoundError as error:
-        raise UnskewError(
-            f"{name!r}: there is no module {error.name!r}; run where it can be imported"
-        ) from error
+        step = "run where it can be imported"
+        if error.name == path and path.endswith(".py"):  # the module is there
+            step = f"write {name.replace('.py:', ':')}"
+        raise UnskewError(f"{name!r}: there is no module {error.name!r}; {step}") from error
 
 
 def _check_not_hidden(name: str, top: str) -> None:
