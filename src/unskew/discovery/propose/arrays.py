@@ -21,10 +21,8 @@ LARGEST_SHUFFLED = 2_000_000  # cells of them together
 _CHOSEN = (
     "first_numbered",
     "lowest_numbered",
-    "shape",
     "rows",
     "columns",
-    "area",
     "main_colour",
     "quadrant",
     "brighter_half",
@@ -41,8 +39,9 @@ _FOLLOWS = ("mirrored", "upside_down", "touches_edge", "filled_shape")
 def arrays(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     """Propose features of arrays, and the share of each kind of cell."""
     references = shuffled(field, rng)
-    yield from of_measures(field, (*_CHOSEN, "brighter_side"))
-    yield from of_measures(field, _SUMS, null="bell", references=references)
+    yield from of_measures(field, (*_CHOSEN, "brighter_side"), references=references)
+    yield from _sizes(field, rng)
+    yield from of_measures(field, _SUMS, null="hill", references=references)
     yield from of_measures(field, _FOLLOWS, null="chance", references=references)
     cells: Counter[str] = Counter()
     for view in field.views(MEASURES["rows"])[:LOOK]:
@@ -55,6 +54,9 @@ def arrays(field: Field, rng: np.random.Generator) -> Iterator[Made]:
                 cells[colour_name(colour)] += count
     names = [name for name, _ in cells.most_common()]
     yield from [f"colours beyond the {MOST_CELLS} most frequent"] * max(0, len(names) - MOST_CELLS)
+    if len(names) > MOST_CELLS and all(name.isdigit() for name in names):
+        yield "colours of pictures with very many"
+        return
     digits = [name for name in names if name.isdigit() and name != "0"]
     numbered = np.zeros(len(field.values), dtype=np.int64)
     if len(digits) > 1:
@@ -70,6 +72,17 @@ def arrays(field: Field, rng: np.random.Generator) -> Iterator[Made]:
         if cells[name] <= 2 * LOOK:  # something that stands in one place
             for measure_of_place in ("row_of", "column_of"):
                 yield from of_measure(field, measure_of_place, name)
+
+
+def _sizes(field: Field, rng: np.random.Generator) -> Iterator[Made]:
+    """Propose shape and area, held against pictures with the rows of one and columns of another."""
+    views = field.views(MEASURES["rows"])
+    sides = [view.cells.shape[:2] for view in (views[code] for code in field.codes) if view]
+    if len(set(sides)) > 1:
+        rows, columns = np.array(sides).T
+        mixed = zip(rows.tolist(), rng.permutation(columns).tolist(), strict=True)
+        references = (field.with_values([np.zeros(side) for side in mixed]),)
+        yield from of_measures(field, ("shape", "area"), null="chance", references=references)
 
 
 def shuffled(field: Field, rng: np.random.Generator) -> tuple[Field, ...]:

@@ -86,6 +86,11 @@ def indentation(view: Text) -> int:
     return max((len(space.expandtabs(_TAB)) for space in _INDENT.findall(view.text)), default=0)
 
 
+def which(view: Text, *words: str) -> str | None:
+    """Return the one of some words that comes; of several the one that is named first."""
+    return next((word for word in words if view.occurrences((word,))), None)
+
+
 def place(view: Text, word: str) -> int | None:
     """Return how many tokens stand before a word; None where it does not come."""
     tokens = view.folded if word == word.lower() else view.tokens
@@ -267,6 +272,13 @@ TOKENS = (
         lambda t, word: t.occurrences((word,)) > 0,
         takes="text",
         example="contains(prompt, please)",
+    ),
+    _of(
+        "which",
+        "which comes: {}",
+        which,
+        takes="texts",
+        example="which(prompt, plus, minus)",
     ),
     Measure(
         "occurrences",
