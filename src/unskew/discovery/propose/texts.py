@@ -16,9 +16,9 @@ _CHOSEN = (
     *("first_word", "second_word", "last_word", "first_token", "last_token", "first_character"),
     *("first_operator", "last_operator", "first_number", "last_number", "longest_number"),
 )
-_FORMS = ("starts", "ends", "case", "script", "lines", "blank_lines", "indentation", "sentences")
+_FORMS = ("case", "script", "lines", "blank_lines", "indentation", "sentences")
 # Lengths, which are sums of many parts.
-_SUMS = ("words", "tokens", "characters", "brackets", "mean_depth", "operators", "numbers")
+_SUMS = ("words", "tokens", "characters", "brackets", "depth", "mean_depth", "operators", "numbers")
 _DERIVED = (
     *("leading_brackets", "trailing_brackets", "longest_line", "largest_number"),
     *("smallest_number", "sum_of_numbers", "letters", "capitals", "figures", "spaces"),
@@ -44,14 +44,16 @@ def texts(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     drawn = (vocabulary.redrawn(field, rng),)
     mixed = (vocabulary.mixed(field, rng) if vocabulary.is_small else shuffled(field, rng),)
     references = (*drawn, *mixed) if vocabulary.is_small else mixed
+    words = {len(value.split()) for value in field.distinct if isinstance(value, str)}
+    in_place = (shuffled(field, rng, in_place=True),) if len(words) == 1 else ()
     groups: tuple[tuple[Sequence[str], Null, Sequence[Field]], ...] = (
         (_CHOSEN, "even", references),
+        (("starts", "ends"), "even", (mirrored(field),)),
         (_FORMS, "even", ()),
-        (("depth",), "even", ()),
         (("last_character",), "even", references if _ends_in_words(field) else ()),
         (_SUMS, "bell", references),
-        (_DERIVED, "hill", references),
-        (_FOLLOWS, "chance", references),
+        (_DERIVED, "hill", in_place or references),
+        (_FOLLOWS, "chance", in_place or references),
         (_DRAWN, "chance", drawn),
     )
     for names, null, by_chance in groups:
@@ -71,11 +73,25 @@ _CORE = re.compile(r"\w+(?:\S*\w)?")
 _STARTS = re.compile(r"(?:^|[.!?…]\s+)\W*(?=\w)")
 
 
-def shuffled(field: Field, rng: np.random.Generator) -> Field:
+def mirrored(field: Field) -> Field:
+    """Return the texts from right to left."""
+    swap = str.maketrans("()[]{}", ")(][}{")
+    return field.with_values(
+        [v[::-1].translate(swap) if isinstance(v, str) else None for v in field.values]
+    )
+
+
+def shuffled(field: Field, rng: np.random.Generator, *, in_place: bool = False) -> Field:
     """Return texts in which the words of all rows are shuffled; punctuation stays where it is.
 
-    Sentences begin with a capital letter where they did so before.
+    Sentences begin with a capital letter where they did so before. With ``in_place``, the texts
+    have equally many words, and each word is one that stands in the same place in some row.
     """
+    if in_place:
+        rows = [value.split() for value in field.values if isinstance(value, str)]
+        columns = [rng.permutation(np.array(c, dtype=object)) for c in zip(*rows, strict=True)]
+        texts = iter([" ".join(words) for words in zip(*columns, strict=True)])
+        return field.with_values([next(texts) if isinstance(v, str) else v for v in field.values])
     values = [value if isinstance(value, str) else "" for value in field.values]
     starts = [{m.end() for m in _STARTS.finditer(value)} for value in values]
     words = [list(_CORE.finditer(value)) for value in values]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -42,6 +42,7 @@ class Vocabulary:
 
     rows: Counter[str]  # in how many rows each unit comes
     classes: tuple[tuple[str, ...], ...]  # units that stand in the same places
+    slots: tuple[tuple[str, ...], ...]  # units of which each row has exactly one
     is_small: bool
     of_words: bool
     unseen: int  # rows that were not looked at
@@ -67,8 +68,9 @@ class Vocabulary:
             rows = by_words if is_word else by_tokens
             if 0 < len(rows) <= SMALL:
                 units = [view.words if is_word else view.tokens for view, _ in views]
-                return cls(rows, _classes(units), True, is_word, unseen)
-        return cls(by_tokens, (), False, False, unseen)
+                slots = tuple(_slots(_counts(views, rows, of_words=is_word)))
+                return cls(rows, _apart(_classes(units), slots), slots, True, is_word, unseen)
+        return cls(by_tokens, (), (), False, False, unseen)
 
     def redrawn(self, field: Field, rng: np.random.Generator) -> Field:
         """Return texts in which each unit of a class is drawn evenly from its class.
@@ -122,6 +124,27 @@ class Vocabulary:
         return field.with_values(texts)
 
 
+def _counts(
+    views: Sequence[tuple[Text, int]], units: Iterable[str], *, of_words: bool
+) -> dict[str, NDArray[np.int64]]:
+    """Return how often each unit comes in each of the different texts."""
+    counts = {unit: np.zeros(len(views), dtype=np.int64) for unit in units}
+    for row, (view, _) in enumerate(views):
+        for unit in view.words if of_words else view.tokens:
+            if unit in counts:
+                counts[unit][row] += 1
+    return counts
+
+
+def _apart(
+    classes: Sequence[tuple[str, ...]], slots: Sequence[tuple[str, ...]]
+) -> tuple[tuple[str, ...], ...]:
+    """Return the classes without the units of slots, and the slots as classes."""
+    in_slots = {unit for slot in slots for unit in slot}
+    rest = [tuple(unit for unit in group if unit not in in_slots) for group in classes]
+    return (*slots, *(group for group in rest if len(group) > 1))
+
+
 def _in_rows(views: Sequence[tuple[Text, int]], *, of_words: bool) -> Counter[str]:
     """Return in how many rows each unit comes."""
     rows: Counter[str] = Counter()
@@ -157,7 +180,7 @@ def _few_tokens(field: Field, vocabulary: Vocabulary, rng: np.random.Generator) 
     names = [token for token in vocabulary.rows if not (long and token[0].isdigit())]
     counts = {token: _counted(field, (token,)) for token in names}
     done: set[str] = set()
-    for slot in _slots(counts):
+    for slot in vocabulary.slots:
         yield from of_measure(field, "which", *slot)
         done.update(slot)
     for group in vocabulary.classes:
