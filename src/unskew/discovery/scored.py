@@ -21,8 +21,8 @@ from unskew.discovery.score.words import word_again, word_skews
 Evidence: TypeAlias = Skew | Shortcut | Failure | Shift
 
 LEAST = 0.02  # score; millions of rows would make any difference significant
-LEAST_SKEW = 0.04  # share of the entropy; sums and lengths are never quite like a bell
-LEAST_NATS = 0.06  # two of three rows with one value of two are not worth a line
+LEAST_SKEW = 0.02  # share of the entropy; sums and lengths are never quite like a bell
+LEAST_NATS = 0.08  # about 70 % of the rows with one value of two
 FEWEST = 5  # rows of a value that are enough to say that a model fails in it
 
 

@@ -58,6 +58,8 @@ def texts(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     )
     for names, null, by_chance in groups:
         for name in names:
+            if name == "distinct_tokens" and vocabulary.is_small:
+                continue  # which tokens come says more
             least = 0 if name in _COUNTS else None
             yield from of_measure(field, name, null=null, references=by_chance, least=least)
     yield from token_features(field, vocabulary, rng)

@@ -112,7 +112,7 @@ def _usual(
 ) -> dict[Hashable, float]:
     """Return the shares that values would have without skew, as far as these are known."""
     if null == "chance":
-        samples = [told(other) for other in proposal.chance]
+        samples = [sample for other in proposal.chance if (sample := told(other))]
         totals = [sum(sample.values()) for sample in samples]
         return {
             value: max(s.get(value, 0) / n for s, n in zip(samples, totals, strict=True))
@@ -126,8 +126,9 @@ def _usual(
 
 def _distances(proposal: Proposal, counts: dict[Hashable, int]) -> list[tuple[Nearest, _Distance]]:
     """Return the distance from each thing that the values could be without skew."""
+    samples = [sample for other in proposal.chance if (sample := told(other))]
     found: list[tuple[Nearest, _Distance]] = [
-        ("chance", _from_sample(counts, told(other))) for other in proposal.chance
+        ("chance", _from_sample(counts, sample)) for sample in samples
     ]
     if proposal.null == "chance" and found:
         return found
