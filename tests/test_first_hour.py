@@ -139,6 +139,11 @@ def test_a_module_with_its_ending_is_told_without(own_module, run):
     assert "there is no module 'mine.py'; write mine:draw" in err
 
 
+def test_a_bracket_that_is_not_closed_is_said(table, run):
+    _, _, err = run("audit", table, "--by", "bins(price, 10")
+    assert "'bins(price, 10' has a bracket that is not closed; add ) at its end" in err
+
+
 def test_bins_are_counted_without_the_missing_value():
     numbers = np.random.default_rng(0).random(500).tolist()
     text = str(unskew.audit([{"x": x} for x in [*numbers, None, None]]))

@@ -37,6 +37,13 @@ CASES = [
     ("month(x)", "2024-02-29", 2),
     ("weekday(x)", "2024-02-29", 4),
     ("hour(x)", "2024-02-29 17:30", 17),
+    ("day(x)", "2024-02-29", 29),
+    ("minute(x)", "2024-02-29 17:30", 30),
+    ("minute(x)", "2024-02-29", None),
+    ("which(x, plus, minus)", "3 minus 4", "minus"),
+    ("which(x, plus, minus)", "3 times 4", None),
+    ("pattern(x)", "2024-02-29T17:30", "9999-99-99A99:99"),
+    ("pattern(x)", "ab 1", "a 9"),
     # numbers
     ("number(x)", " -1.50 ", -1.5),
     ("sign(x)", -3, -1),
@@ -300,6 +307,15 @@ def test_values_of_another_kind_have_no_measure():
             measured(measure, value)  # raises nothing
         if not measure.on_missing:
             assert measured(measure, None) is None
+
+
+@pytest.mark.parametrize("name", ["turns(x)", "roles(x)", "last_role(x)"])
+@pytest.mark.parametrize("lists", [[[1, 2], None], [["a"], []], [[{"a": 1}], [{"a": 2}]]])
+def test_lists_that_are_no_messages_are_refused_in_every_form(name, lists):
+    rows = [{"x": items} for items in lists if items != []]
+    for batch in (Batch.of(rows), Batch.from_arrow(Batch.of(rows).to_arrow())):
+        with pytest.raises(UnskewError, match="needs messages"):
+            column_variable(name, known=False).measure(batch)
 
 
 def test_missing_tells_none_nan_and_absent_rows():

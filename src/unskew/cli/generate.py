@@ -134,7 +134,7 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
     from dataclasses import replace
 
     from unskew.core.recipe import Recipe
-    from unskew.datasets.target import named_recipe, open_input
+    from unskew.datasets.open import named_recipe, open_input
     from unskew.io.location import place
     from unskew.io.lookup import find_source
 

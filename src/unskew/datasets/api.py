@@ -18,8 +18,9 @@ from unskew.core.variables.variable import By
 from unskew.datasets.chosen import chosen_auditor, no_column
 from unskew.datasets.engines.shared import shared
 from unskew.datasets.engines.work import Engine
+from unskew.datasets.open import open_target
 from unskew.datasets.pace import as_sampler, examples_of
-from unskew.datasets.target import Target, open_target
+from unskew.datasets.target import Target
 from unskew.io.dataset import Dataset
 from unskew.io.lookup import find_source
 

@@ -33,10 +33,10 @@ from unskew.core.values.json_text import json_text, parse_json
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By
 from unskew.datasets.chosen import named_variables
+from unskew.datasets.open import open_target
 from unskew.datasets.pace import as_sampler, examples_of
 from unskew.datasets.parts.pilots import balanced_variables, fitted, warn
 from unskew.datasets.shapes import shapes_of
-from unskew.datasets.target import open_target
 from unskew.io.lookup import (
     find_source,
     resolve,

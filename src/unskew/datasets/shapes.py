@@ -11,7 +11,8 @@ from unskew.balance.best.targets import Target as Shape
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, brief
 from unskew.core.variables.variable import SalientVariable, describe
-from unskew.datasets.target import Target, open_target
+from unskew.datasets.open import open_target
+from unskew.datasets.target import Target
 
 LIKE = 100_000  # draws of a source that others should be like; of data, all rows
 

@@ -26,8 +26,9 @@ from unskew.core.variables.variable import By, SalientVariable
 from unskew.datasets.chosen import named_variables
 from unskew.datasets.engines.shared import shared
 from unskew.datasets.engines.work import Engine
+from unskew.datasets.open import open_target
 from unskew.datasets.parts.pilots import balanced_variables, warn
-from unskew.datasets.target import Target, column_names, open_target
+from unskew.datasets.target import Target, column_names
 from unskew.io.taken import check_takable
 
 CODING = "unskew.datasets.workers.codes"  # the module of processes that code rows
