@@ -216,7 +216,7 @@ BAD = {
     "nothing to trace": (("show", "calculator/dcfg", "--trace"), "no steps to trace"),
     "trace of plain rows": (("show", "rows.jsonl", "--trace"), "no steps to trace"),
     "convert what is endless": (("convert", "calculator/dcfg", "o.jsonl"), "does not end"),
-    "convert to another suffix": (("convert", "rows.jsonl", "o.csv"), ".parquet, .jsonl"),
+    "convert to another suffix": (("convert", "rows.jsonl", "o.txt"), ".parquet, .jsonl"),
     "convert nothing": (("convert", "empty.jsonl", "o.parquet"), "no examples"),
     "convert a truncated file": (("convert", "cut.jsonl", "o.parquet"), "line 2 is no JSON"),
     "form of no domain": (("convert", "rows.jsonl", "o.jsonl", "--as", "records"), "no domain"),
