@@ -23,6 +23,7 @@ Evidence: TypeAlias = Skew | Shortcut | Failure | Shift
 LEAST = 0.02  # score; millions of rows would make any difference significant
 LEAST_SKEW = 0.02  # share of the entropy; sums and lengths are never quite like a bell
 LEAST_NATS = 0.08  # about 70 % of the rows with one value of two
+SURE = 1e-4  # chance at which one feature counts as skewed beside hundreds of others
 FEWEST = 5  # rows of a value that are enough to say that a model fails in it
 
 
@@ -83,6 +84,12 @@ def _skewed(proposal: Proposal, skew: Skew | None) -> Scored | None:
         return None
     p = min(skew.p if skew.effect >= LEAST_SKEW and skew.kl >= LEAST_NATS else 1.0, skew.missing_p)
     return Scored(proposal, skew.total_variation, skew.kl, min(1.0, 2 * p), skew)
+
+
+def is_skewed(proposal: Proposal) -> bool:
+    """Return whether one feature alone would be found as skewed."""
+    scored = _skewed(proposal, skew_of(proposal))
+    return scored is not None and scored.p <= SURE
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ _COUNTS = frozenset({"repeats", "doubles", "negatives", "zeros", "evens", "peaks
 
 def lists(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     """Propose the length of lists, their order, repeats, extremes, ends and items."""
-    yield from of_measures(field, ("count",), least=0)
+    yield from of_measures(field, ("count",), null="bell", least=0)
     yield from of_measures(field, ("levels",))
     rows = [None if view is None else view for view in field.views(MEASURES["distinct"])]
     references = _references(field, rng)

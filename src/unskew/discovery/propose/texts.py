@@ -7,25 +7,30 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from unskew.discovery.proposal import Field, Null
+from unskew.discovery.derived import unjudged
+from unskew.discovery.proposal import Field, Null, Proposal
 from unskew.discovery.propose.make import Made, of_measure
 from unskew.discovery.propose.tokens import Vocabulary, token_features
+from unskew.discovery.scored import is_skewed
 
 # What a generator chooses, or what follows from words that it draws.
 _CHOSEN = (
     *("first_word", "second_word", "last_word", "first_token", "last_token", "first_character"),
     *("first_operator", "last_operator", "first_number", "last_number", "longest_number"),
 )
-_FORMS = ("case", "script", "lines", "blank_lines", "indentation", "sentences")
+_FORMS = ("case", "script", "lines", "blank_lines", "indentation")
 # Lengths, which are sums of many parts.
-_SUMS = ("words", "tokens", "characters", "brackets", "depth", "mean_depth", "operators", "numbers")
+_SUMS = ("words", "brackets", "depth", "operators", "numbers")
 _DERIVED = (
+    "sentences",
     *("leading_brackets", "trailing_brackets", "longest_line", "largest_number"),
     *("smallest_number", "sum_of_numbers", "letters", "capitals", "figures", "spaces"),
     *("punctuation", "fractions", "non_ascii", "distinct_characters", "distinct_words"),
     *("repeated_words", "mean_word", "longest_word", "shortest_word", "distinct_tokens"),
     "distinct_numbers",
 )
+# Lengths that follow from the number of parts: they are a skew only if that is one.
+_LENGTHS = ("tokens", "characters", "mean_depth")
 # What follows from the words or tokens.
 _FOLLOWS = (
     *("longest_run", "is_palindrome", "in_order", "most_repeated", "doubled", "token_kinds"),
@@ -33,7 +38,7 @@ _FOLLOWS = (
 )
 _DRAWN = ("even_numbers", "round_numbers")
 _COUNTS = frozenset(
-    {"words", "tokens", "brackets", "operators", "numbers", "sentences", "capitals", "figures"}
+    {"brackets", "sentences", "capitals", "figures"}
     | {"punctuation", "non_ascii", "repeated_words", "doubled", "depth", "distinct_numbers"}
 )
 
@@ -45,13 +50,13 @@ def texts(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     mixed = (vocabulary.mixed(field, rng) if vocabulary.is_small else shuffled(field, rng),)
     references = (*drawn, *mixed) if vocabulary.is_small else mixed
     words = {len(value.split()) for value in field.distinct if isinstance(value, str)}
-    in_place = (shuffled(field, rng, in_place=True),) if len(words) == 1 else ()
+    in_place = (shuffled(field, rng, in_place=True),) if len(words) == 1 and words != {1} else ()
     groups: tuple[tuple[Sequence[str], Null, Sequence[Field]], ...] = (
         (_CHOSEN, "even", references),
         (("starts", "ends"), "even", (mirrored(field),)),
         (_FORMS, "even", ()),
         (("last_character",), "even", references if _ends_in_words(field) else ()),
-        (_SUMS, "bell", references),
+        (_SUMS, "bell", ()),
         (_DERIVED, "hill", in_place or references),
         (_FOLLOWS, "chance", in_place or references),
         (_DRAWN, "chance", drawn),
@@ -62,7 +67,23 @@ def texts(field: Field, rng: np.random.Generator) -> Iterator[Made]:
                 continue  # which tokens come says more
             least = 0 if name in _COUNTS else None
             yield from of_measure(field, name, null=null, references=by_chance, least=least)
+    of_parts = _number_of_parts(field, vocabulary)
+    for name in _LENGTHS:
+        for made in of_measure(field, name, null="bell"):
+            follows = isinstance(made, Proposal) and of_parts and not is_skewed(of_parts)
+            yield unjudged(made) if isinstance(made, Proposal) and follows else made
     yield from token_features(field, vocabulary, rng)
+
+
+def _number_of_parts(field: Field, vocabulary: Vocabulary) -> Proposal | None:
+    """Return how many numbers an expression has, or else how many units of its largest class."""
+    if not vocabulary.is_small:
+        return None
+    classes = [group for group in vocabulary.classes if group not in vocabulary.slots]
+    made = [*of_measure(field, "numbers", null="bell")]
+    for group in sorted(classes, key=len, reverse=True)[:1]:
+        made += of_measure(field, "occurrences", *group, null="bell")
+    return next((one for one in made if isinstance(one, Proposal)), None)
 
 
 def _ends_in_words(field: Field) -> bool:

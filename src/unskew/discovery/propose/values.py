@@ -23,7 +23,8 @@ def labels(field: Field, _: np.random.Generator) -> Iterator[Made]:
 
 def presence(field: Field, _: np.random.Generator) -> Iterator[Made]:
     """Propose whether the value is missing, and its type."""
-    if any(map(is_missing, field.distinct)):
+    # an item of a list is missing where the list is short, and its length is proposed
+    if any(map(is_missing, field.distinct)) and "[" not in field.path:
         yield from of_measures(field, ("missing",))
     if len({type(value) for value in field.distinct if not is_missing(value)}) > 1:
         yield from of_measures(field, ("type",))
