@@ -111,7 +111,9 @@ def test_importing_unskew_loads_nothing_heavy() -> None:
 # What an audit of a small file needs of other people, and a command of Typer that uses it.
 LIBRARIES = """
 import typer, rich.console, rich.table, numpy, numpy.typing, pyarrow.compute, pyarrow.json
-rich.console.Console().print(rich.table.Table("█"))
+table = rich.table.Table(box=rich.box.SIMPLE_HEAD)
+table.add_row("no. 1 of\u2003all")
+rich.console.Console(width=10).print(table)
 app = typer.Typer()
 def command(text: str, number: int = 0) -> None: pass
 app.command()(command)
