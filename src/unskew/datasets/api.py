@@ -22,7 +22,7 @@ from unskew.datasets.target import Target, open_target
 Variables: TypeAlias = By | str | Sequence[str] | None
 # Seconds that this process counts alone before an engine starts its processes. They take about as
 # long to start, so small data is not slower than without them, and large data by this much.
-ALONE_SECONDS = 0.3
+ALONE_SECONDS = 0.5
 AUDITING = "unskew.datasets.workers.audits"  # the module of processes that audit files
 
 
@@ -64,7 +64,7 @@ def audit(
         cache: see ``sampler``, for a function.
         engine: who counts the files of ``target`` (``unskew.datasets.engines``). The audit is the
             same whoever counts them. Without it, this process; it also counts what it can count
-            in 0.3 s.
+            in half a second.
         clock: measures in seconds how long a function takes.
     """
     target = as_sampler(target, batch, concurrency, cache)
