@@ -69,6 +69,7 @@ pictures: demo $(VENV)/test-ready browser ## draw the pictures of README and doc
 	$(BIN)/unskew audit calculator/dcfg --after $(DEMO)/dataset --by length --by parentheses --report docs/images/skew.png
 	$(BIN)/unskew audit calculator/dcfg --after $(DEMO)/dataset --report docs/images/calculator.png
 	$(BIN)/unskew reproduce calculator --scale full --work results --figure docs/images/calculator-cost.png
+	$(BIN)/python -m docs.balance_numbers
 	$(BIN)/python -m docs.screenshot
 
 kernels: ## forget compiled kernels: Numba does not notice a change in another file

@@ -7,6 +7,7 @@ what this module would write.
 import re
 
 from docs import (
+    balance_numbers,
     calculator_numbers,
     gym_numbers,
     karel_numbers,
@@ -15,7 +16,14 @@ from docs import (
 )
 from docs.markdown import ROOT
 
-WRITERS = (calculator_numbers, gym_numbers, karel_numbers, speed_numbers, synthesizer_numbers)
+WRITERS = (
+    balance_numbers,
+    calculator_numbers,
+    gym_numbers,
+    karel_numbers,
+    speed_numbers,
+    synthesizer_numbers,
+)
 PAGES = (
     "README.md",
     "docs/calculator.md",

@@ -1,4 +1,4 @@
-"""Writes commands.md, api.md and the modules in design.md from the code; `make docs` runs it.
+"""Writes commands.md, api.md, measures.md and the modules in design.md; `make docs` runs it.
 
 A block stands between `<!-- reference: NAME -->` and `<!-- end -->`. The text around the blocks,
 with the examples, is written by hand. A name that has no block yet gets one at the end of its page.
@@ -17,11 +17,20 @@ import typer.main
 
 import unskew
 from unskew.cli import command_line
+from unskew.core.variables.measures.names import FAMILIES, example, parse_name
 
 ROOT = Path(__file__).parents[1]
 COMMANDS, API, DESIGN = "docs/commands.md", "docs/api.md", "docs/design.md"
-PAGES = (COMMANDS, API, DESIGN)
-ROOMS = ("core", "balance", "io", "audits", "datasets")  # whose modules the design page lists
+MEASURES = "docs/measures.md"
+PAGES = (COMMANDS, API, DESIGN, MEASURES)
+ROOMS = (
+    "core",
+    "balance",
+    "io",
+    "audits",
+    "discover",
+    "datasets",
+)  # whose modules the design page lists
 # Documented after the public names: what these return, what a domain of your own needs, and Karel.
 BESIDE = {
     "unskew.core.domain": ("Range", "Choice", "Formats", "Views", "Catalog"),
@@ -62,6 +71,8 @@ def blocks(page: str) -> dict[str, str]:
     """Return the text of every block of a page by its name."""
     if page == COMMANDS:
         return {f"unskew {name}": _command(name, command) for name, command in commands().items()}
+    if page == MEASURES:
+        return {f"measures of {family}": _measures(family) for family in FAMILIES}
     if page == DESIGN:
         return {f"modules of {room}": _modules(room) for room in ROOMS}
     return {
@@ -89,6 +100,18 @@ def rewritten(page: str, root: Path = ROOT) -> str:
         if name not in there:
             text += f"\n## {name}\n\n<!-- reference: {name} -->\n{block}\n<!-- end -->\n"
     return text
+
+
+def _measures(family: str) -> str:
+    """Return a table of the measures of a family."""
+    rows = []
+    for measure in FAMILIES[family]:
+        doc = measure.doc
+        if measure.takes is not None:
+            written = parse_name(example(measure)).measure.arguments
+            doc = measure.with_arguments(*written).doc
+        rows.append(f"| `{example(measure)}` | {_markdown(doc)} |")
+    return "\n".join(["| name | |", "|---|---|", *rows])
 
 
 def _modules(room: str) -> str:

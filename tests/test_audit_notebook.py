@@ -103,7 +103,7 @@ def test_a_terminal_says_how_each_variable_was_measured(width: int, monkeypatch)
     assert max(map(len, lines)) <= width
     text = " ".join(" ".join(lines).split())
     score = AUDIT.variables["score"].doc
-    assert text.endswith(f"measured: answer, level, ok (by value); score ({score})")
+    assert f" measured: answer, level, ok (by value); score ({score}) to balance " in text
     unknown = unskew.audit([1, 2], by={"x": abs})
     assert "measured" not in str(unknown)
 

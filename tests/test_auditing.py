@@ -695,7 +695,7 @@ def test_an_audit_is_ready_for_json(values: list[Hashable]) -> None:
     result = audit(values, by={"x": itself})
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert [count for _, count in data["variables"]["x"]["histogram"]] == [1] * len(values)
-    names = {"label", "n", "distinct", "duplicates", "dropped", "left_out", "variables"}
+    names = {"label", "n", "distinct", "duplicates", "dropped", "left_out", "variables", "plan"}
     assert set(data) == names
 
 

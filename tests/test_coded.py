@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unskew.audits.binning import choose_edges, in_bins
+from unskew.audits.binning import choose_edges
 from unskew.balance.codebook import Codebook
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.core.variables.coded import Coded, as_coded
 from unskew.core.variables.combine import as_variable, bins, clip, joint, over, round_to
+from unskew.core.variables.intervals import in_intervals
 from unskew.core.variables.values import as_values
 from unskew.core.variables.variable import SalientVariable
 
@@ -106,15 +107,15 @@ def test_bins_of_an_audit_are_alike(both):
     expected = [
         "< 0" if r == -2 else "[0, 1)" if r == 0.5 else "≥ 2" if r == 3 else r for r in rows
     ]
-    assert in_bins(values, edges).tolist() == expected
-    assert in_bins(np.array(rows, dtype=object), edges).tolist() == expected
+    assert in_intervals(values, edges).tolist() == expected
+    assert in_intervals(np.array(rows, dtype=object), edges).tolist() == expected
 
 
 def test_bins_of_an_array_leave_nan_as_it_is():
-    assert in_bins(np.array([0.5, 9]), (1.0,)).tolist() == ["< 1", "≥ 1"]
-    assert repr(in_bins(np.array([0.5, np.nan]), (1.0,)).tolist()) == "['< 1', nan]"
+    assert in_intervals(np.array([0.5, 9]), (1.0,)).tolist() == ["< 1", "≥ 1"]
+    assert repr(in_intervals(np.array([0.5, np.nan]), (1.0,)).tolist()) == "['< 1', nan]"
     large = np.array([2**53, 2**53 + 1])
-    assert in_bins(large, (2.0**53 + 2,)).tolist() == ["< 9007199254740994"] * 2
+    assert in_intervals(large, (2.0**53 + 2,)).tolist() == ["< 9007199254740994"] * 2
 
 
 @given(st.lists(st.floats(0, 1) | st.none(), min_size=150, max_size=200))

@@ -83,6 +83,14 @@ def test_a_file_is_read_as_the_page_says(called) -> None:
     assert set(names) <= called("audit", "tasks.jsonl").keys()
 
 
+def test_variables_are_found_as_the_page_says(called) -> None:
+    rows = [f'{{"a": {n % 10 // 9}, "b": {n % 7}}}\n' for n in range(700)]
+    Path("tasks.jsonl").write_text("".join(rows))
+    names = walk("Variables that nobody named")
+    assert len(names) > 10
+    assert set(names) <= called("discover", "tasks.jsonl").keys()
+
+
 @pytest.mark.parametrize("title", ["Making the dataset", "Making the report"])
 def test_no_function_is_named_twice(title: str) -> None:
     names = walk(title)

@@ -23,6 +23,9 @@ from unskew.datasets.run import part_work
 
 SMALL = Recipe("calculator/dcfg", 3_000, homogenize=("length",), seed=5, shard_size=100)
 KAREL = Recipe("karel/msr", 600, shard_size=100)
+PRICED = Recipe(
+    "calculator/dcfg", 3_000, homogenize=("length", "max_depth"), budget=3.0, shard_size=100
+)
 
 
 def command(recipe: Recipe, folder: Path, workers: int) -> list[str]:
@@ -37,11 +40,11 @@ def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     return {
         recipe.hash: finished_contents(generate(recipe, folder / recipe.hash).folder)
-        for recipe in (SMALL, KAREL)
+        for recipe in (SMALL, KAREL, PRICED)
     }
 
 
-@pytest.mark.parametrize("recipe", [SMALL, KAREL], ids=["calculator", "karel"])
+@pytest.mark.parametrize("recipe", [SMALL, KAREL, PRICED], ids=["calculator", "karel", "budget"])
 @pytest.mark.parametrize("workers", [1, 2, 5, pytest.param(16, marks=pytest.mark.long)])
 def test_any_number_of_workers_makes_the_same_files(whole, recipe, workers, tmp_path):
     made = generate(recipe, tmp_path / "made", engine=processes(workers))
@@ -81,8 +84,11 @@ def struck(process: subprocess.Popen, folder: Path, rng: random.Random) -> bool:
     return process.wait() == -signal.SIGKILL
 
 
+@pytest.mark.parametrize("recipe", [SMALL, PRICED], ids=["epsilon", "budget"])
 @pytest.mark.parametrize("kills_wanted", [6, pytest.param(50, marks=pytest.mark.long)])
-def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(whole, tmp_path, kills_wanted):
+def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(
+    whole, tmp_path, recipe, kills_wanted
+):
     """With one worker or two; what was made stays, and nothing is made twice."""
     rng = random.Random(0)  # noqa: S311 - when to kill is no secret
     kills = rounds = in_the_midst = 0
@@ -90,13 +96,13 @@ def test_killed_at_random_it_goes_on_and_ends_with_the_same_files(whole, tmp_pat
         rounds += 1
         folder = tmp_path / f"round-{rounds}"
         while struck(
-            process := subprocess.Popen(command(SMALL, folder, rng.choice((1, 2)))), folder, rng
+            process := subprocess.Popen(command(recipe, folder, rng.choice((1, 2)))), folder, rng
         ):
             kills += 1
-            parts = [finished_part(folder, SMALL, i) for i in range(SMALL.shards)]
-            in_the_midst += 0 < sum(part is not None for part in parts) < SMALL.shards
+            parts = [finished_part(folder, recipe, i) for i in range(recipe.shards)]
+            in_the_midst += 0 < sum(part is not None for part in parts) < recipe.shards
         assert process.returncode == 0
-        assert finished_contents(folder) == whole[SMALL.hash]
+        assert finished_contents(folder) == whole[recipe.hash]
 
 
 def test_finished_parts_are_kept_after_a_kill(tmp_path):

@@ -20,6 +20,9 @@ PUBLIC = {
     "Audit",
     "Batch",
     "BatchSampler",
+    "Discovery",
+    "Finding",
+    "discover",
     "Comparison",
     "Dataset",
     "Domain",
@@ -127,7 +130,7 @@ except SystemExit as stop: print(stop.code, *sys.modules)
 """
 # Rooms and folders of which an audit of a small file needs nothing, and the commands it needs.
 UNUSED = (
-    *("unskew.models", "unskew.experiments", "unskew.discover", "unskew.balance.best"),
+    *("unskew.models", "unskew.experiments", "unskew.discover"),
     *("unskew.datasets.parts", "unskew.datasets.resampling", "unskew.datasets.workers"),
 )
 USED_COMMANDS = {"audit", "engines", "options", "printing", "progress"}

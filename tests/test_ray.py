@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,7 @@ def draw(rng):
     return {"n": int(rng.integers(9))}
 """
 HELD_RECIPE = Recipe("held:draw", 160, shard_size=10)
+PRICED_RECIPE = replace(HELD_RECIPE, homogenize=("n",), budget=2.0, target={"n": "sqrt"}, pilot=500)
 
 
 @pytest.fixture
@@ -63,7 +65,8 @@ def held(tmp_path, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_node_that_dies_changes_nothing(cluster, held):
+@pytest.mark.parametrize("recipe", [HELD_RECIPE, PRICED_RECIPE], ids=["plain", "budget"])
+def test_a_node_that_dies_changes_nothing(cluster, held, recipe):
     """It dies while it makes a part, and while there is much to do."""
     made, nodes = cluster
     knock(made.address)
@@ -74,10 +77,8 @@ def test_a_node_that_dies_changes_nothing(cluster, held):
         Path("held").unlink()
 
     with beside(lambda: len(list(held.glob("*.parquet"))) >= 3, kill):
-        dataset = generate(HELD_RECIPE, "made", engine=ray_cluster())
-    assert finished_contents(dataset.folder) == finished_contents(
-        generate(HELD_RECIPE, "plain").folder
-    )
+        dataset = generate(recipe, "made", engine=ray_cluster())
+    assert finished_contents(dataset.folder) == finished_contents(generate(recipe, "plain").folder)
 
 
 @pytest.mark.filterwarnings("ignore")

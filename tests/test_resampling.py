@@ -96,7 +96,7 @@ def test_allotments_are_rounded_shares_and_fit_the_pool(counts, epsilon, part, s
     possible = most_possible(counts, epsilon)
     assert 1 <= possible <= counts.sum()
     n = max(1, round(part * possible))
-    allotted = allot(counts, n, epsilon, generator(seed, "allot"))
+    allotted = allot(target_shares(counts, epsilon), n, generator(seed, "allot"))
     assert allotted.sum() == n
     assert (np.abs(allotted - n * target_shares(counts, epsilon)) < 1 + 1e-6).all()
     assert (within(allotted, counts) <= counts).all()
@@ -108,13 +108,15 @@ def test_allotments_are_rounded_shares_and_fit_the_pool(counts, epsilon, part, s
 def test_at_epsilon_zero_all_values_get_as_many(least, size):
     counts = np.arange(least, least + size)
     assert most_possible(counts, 0) == least * size
-    assert (allot(counts, least * size, 0, generator(0, "allot")) == least).all()
+    assert (allot(target_shares(counts, 0), least * size, generator(0, "allot")) == least).all()
 
 
 def test_rounding_forgets_no_rare_value():
     counts = np.concatenate([np.full(200, 50), np.full(300, 1)])
     shares = 20 * target_shares(counts, 0.001)  # below one each, so somebody gets none
-    runs = sum(allot(counts, 20, 0.001, generator(seed, "allot")) for seed in range(2000))
+    runs = sum(
+        allot(target_shares(counts, 0.001), 20, generator(seed, "allot")) for seed in range(2000)
+    )
     common = runs[:200].sum()
     expected = 2000 * shares[:200].sum()
     assert abs(common - expected) < 5 * math.sqrt(2000)  # a run is off by less than one half

@@ -20,9 +20,9 @@ from unskew.core.rowhash import content_hashes
 from unskew.core.source import Source
 from unskew.core.variables.combine import joint
 from unskew.datasets.engines import processes
+from unskew.datasets.open import open_input, open_recipe
 from unskew.datasets.parts.shard import restricted
 from unskew.datasets.parts.splits import OTHER_SPLIT, REPEATED, key_hashes, keys_in
-from unskew.datasets.target import open_input, open_recipe
 from unskew.datasets.verify import verify
 from unskew.io.dataset import read_parquet
 from unskew.io.location import sha256

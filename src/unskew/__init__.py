@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from unskew.core.variables.combine import round_to as round_to
     from unskew.core.variables.variable import SalientVariable as SalientVariable
     from unskew.datasets.api import audit as audit
+    from unskew.datasets.discover import discover as discover
     from unskew.datasets.generate import generate as generate
     from unskew.datasets.homogenize import Homogenized as Homogenized
     from unskew.datasets.homogenize import homogenize as homogenize
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
     from unskew.datasets.resampling.weights import weights as weights
     from unskew.datasets.stream import stream as stream
     from unskew.datasets.verify import verify as verify
+    from unskew.discovery.finding import Discovery as Discovery
+    from unskew.discovery.finding import Finding as Finding
     from unskew.io.dataset import Dataset as Dataset
 
 __version__ = "0.1.0"
@@ -69,7 +72,9 @@ _HOME = {
     "BatchSampler": "datasets.resampling.batch_sampler",
     "Comparison": "audits.audit",
     "Dataset": "io.dataset",
+    "Discovery": "discovery.finding",
     "Domain": "core.domain",
+    "Finding": "discovery.finding",
     "Health": "balance.kept",
     "HealthWarning": "core.errors",
     "Homogenized": "datasets.homogenize",
@@ -87,6 +92,7 @@ _HOME = {
     "bins": "core.variables.combine",
     "clip": "core.variables.combine",
     "cost_bound": "balance.theory",
+    "discover": "datasets.discover",
     "expected_cost": "balance.theory",
     "generate": "datasets.generate",
     "homogenize": "datasets.homogenize",

@@ -14,6 +14,8 @@ from unskew.core.errors import UnskewError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from unskew.audits.plan import Plan
+    from unskew.audits.remedy import Audited, Joint
     from unskew.core.domain import Domain
     from unskew.core.recipe import Recipe
 
@@ -31,6 +33,18 @@ class Audit:
     samples: tuple[Any, ...] = field(default=(), compare=False)  # the first few examples, to show
     domain: Domain | None = field(default=None, compare=False)  # it shows the examples
     recipe: Recipe | None = field(default=None, compare=False)  # of the examples, if it is known
+    joint: Joint | None = field(default=None, compare=False)  # some rows, for the plan
+    audited: Audited | None = field(default=None, compare=False)  # what a command calls it
+    saved_plan: Plan | None = field(default=None, compare=False)  # that of the audit that was saved
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """What balancing the most skewed variables costs; None if there are none."""
+        from unskew.audits.remedy import plan_for
+
+        if self.joint is None or self.audited is None:
+            return self.saved_plan
+        return plan_for(self.label, self.variables, self.joint, self.audited)
 
     @property
     def duplicates(self) -> int:
@@ -47,6 +61,7 @@ class Audit:
             "dropped": dict(self.dropped),
             "left_out": dict(self.left_out),
             "variables": {name: v.to_dict() for name, v in self.variables.items()},
+            "plan": self.plan.to_dict() if self.plan is not None else None,
         }
 
     def compare(self, after: Audit) -> Comparison:
@@ -178,7 +193,7 @@ class Comparison:
         """Return plain data, ready for JSON; each variable over the union of the supports."""
         sides = {"before": self.before.to_dict(), "after": self.after.to_dict()}
         for side in sides.values():
-            del side["variables"]
+            del side["variables"], side["plan"]
         variables = {
             name: {
                 "before": before.to_dict(),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from unskew.audits.audit import Audit
 from unskew.audits.binning import choose_edges
 from unskew.audits.counts import ValueCounts
+from unskew.audits.remedy import Audited, Joint
 from unskew.audits.tallies import Tallies, hashes_of
-from unskew.balance.codebook import MAX_VALUES
+from unskew.audits.thinned import ThinnedRows
+from unskew.balance.codebook import MAX_VALUES, UNNAMED
 from unskew.core.distinct import Distinct
 from unskew.core.errors import RowError, UnskewError
 from unskew.core.rowhash import row_hashes
@@ -49,7 +53,7 @@ class Auditor:
         self._variables, self._bins = tuple(variables), dict(bins or {})
         self._begun = False
         self._columns: list[ValueCounts] = []
-        self._rows = Distinct()
+        self._rows, self._thinned = Distinct(), ThinnedRows(0)
         self._samples: list[Any] = []
 
     @property
@@ -68,8 +72,7 @@ class Auditor:
             if not self._begun:
                 self._begin(batch)
             else:
-                for column in self._columns:
-                    column.add(column.variable.measure(batch))
+                self._count([column.variable.measure(batch) for column in self._columns])
             self._rows.add(row_hashes(batch, large=self.n >= MANY_ROWS))
         except RowError as error:  # it counts rows from the start of the batch
             raise RowError(self.n + error.row, error.problem) from error
@@ -80,12 +83,15 @@ class Auditor:
         other = Auditor(self._variables, self._bins, most_named=self._most_named)
         other._begun = self._begun
         other._columns = [column.apart() for column in self._columns]
+        other._thinned = ThinnedRows(len(self._columns))
         return other
 
     def tallies(self) -> Tallies:
         """Return what was counted, without the samples."""
         rows, _ = hashes_of(self._rows)
-        return Tallies(self.n, rows, [column.tally() for column in self._columns])
+        thinned = self._thinned
+        tallies = [column.tally() for column in self._columns]
+        return Tallies(self.n, rows, tallies, thinned.codes(), thinned.every)
 
     def merge(self, tallies: Tallies) -> None:
         """Add what an auditor of the same variables and bins has counted of later examples."""
@@ -95,8 +101,13 @@ class Auditor:
                 "two auditors measure other variables or bins, so their counts cannot be added; "
                 "make the second one with apart()"
             )
-        for column, tally in zip(self._columns, tallies.variables, strict=True):
-            column.merge(tally)
+        codes = np.full_like(tallies.codes, UNNAMED)
+        pairs = zip(self._columns, tallies.variables, strict=True)
+        for number, (column, tally) in enumerate(pairs):
+            theirs, renumbered = tallies.codes[:, number], column.merge(tally)
+            named = theirs >= 0
+            codes[named, number] = renumbered[theirs[named]]
+        self._thinned.merge(codes, tallies.every)
         self._rows.add_different(tallies.rows, tallies.n)
 
     def show(self, batch: Batch) -> None:
@@ -107,12 +118,21 @@ class Auditor:
     def _begin(self, batch: Batch) -> None:
         """Measure the first batch, and choose bins by its values."""
         self._begun = True
+        measured: list[Values] = []
         for variable in self._variables:
             values = variable.measure(batch)
+            measured.append(values)
             edges = self._edges(variable, values)
-            column = ValueCounts(variable, edges, self._most_named)
-            column.add(values)
-            self._columns.append(column)
+            self._columns.append(ValueCounts(variable, edges, self._most_named))
+        self._thinned = ThinnedRows(len(self._columns))
+        self._count(measured)
+
+    def _count(self, measured: Iterable[Values]) -> None:
+        """Count the values of some rows, for each variable."""
+        pairs = zip(self._columns, measured, strict=True)
+        codes = [column.add(values) for column, values in pairs]
+        if codes:
+            self._thinned.add(codes)
 
     def _edges(self, variable: SalientVariable, values: Values) -> tuple[float, ...]:
         """Return the edges of bins for a variable: those that are given, or new ones."""
@@ -128,8 +148,9 @@ class Auditor:
         left_out: Mapping[str, str] | None = None,
         domain: Domain | None = None,
         recipe: Recipe | None = None,
+        audited: Audited | None = None,
     ) -> Audit:
-        """Return the audit of everything measured."""
+        """Return the audit of everything measured; ``audited`` says what a command calls it."""
         if not self._begun:
             raise UnskewError(f"{label} gave no examples; there is nothing to audit")
         return Audit(
@@ -142,4 +163,9 @@ class Auditor:
             tuple(self._samples),
             domain,
             recipe,
+            Joint(
+                {column.variable.name: column.values for column in self._columns},
+                self._thinned.codes(),
+            ),
+            audited or Audited(),
         )

@@ -6,16 +6,16 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, TypeGuard
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from unskew.balance.histogram import hardly_repeats
-from unskew.core.variables.coded import Coded, as_coded
-from unskew.core.variables.combine import interval_labels
-from unskew.core.variables.values import EXACT
-from unskew.core.variables.variable import Values
+from unskew.core.variables.coded import Coded
+from unskew.core.variables.intervals import in_intervals, is_number
+from unskew.core.variables.variable import SalientVariable, Values
+
+if TYPE_CHECKING:
+    from unskew.core.batch import Batch
 
 BINS = 20  # the number of bins is near this
 FIRST_ROWS = 4096  # that decide
@@ -40,7 +40,7 @@ def choose_edges(values: Values) -> tuple[float, ...]:
     try:
         if not numbers_hardly_repeat(Counter(first)):
             return ()
-        numbers = [float(value) for value in first if _is_number(value)]
+        numbers = [float(value) for value in first if is_number(value)]
     except (OverflowError, TypeError):
         return ()  # a value cannot be hashed, or is too large for a float
     finite = sorted(filter(math.isfinite, numbers))
@@ -85,48 +85,17 @@ def readable_edges(low: float, high: float) -> tuple[float, ...]:
     return edges if len(set(edges)) == len(edges) else ()
 
 
-def in_bins(values: Values, edges: Sequence[float]) -> Coded:
-    """Return the bin of each number; a value that is no number stays as it is."""
-    labels = interval_labels(edges)
-    if isinstance(values, Coded):
-        return values.change(lambda distinct: _labelled(distinct, edges, labels))
-    if values.dtype.kind in "iuf" and _exact(values):
-        places = np.searchsorted(edges, values, side="right")
-        if values.dtype.kind != "f" or not np.isnan(values).any():
-            return Coded(labels, places)
-        return Coded([*labels, math.nan], np.where(np.isnan(values), len(labels), places))
-    listed = values.tolist()
-    numbered = np.fromiter(map(_has_bin, listed), np.bool_, len(listed))
-    others = as_coded(values[~numbered])
-    codes = np.empty(len(listed), dtype=np.int64)
-    codes[numbered] = [bisect_right(edges, value) for value in listed if _has_bin(value)]
-    codes[~numbered] = len(labels) + others.codes
-    return Coded([*labels, *others.distinct], codes)
-
-
-def _labelled(
-    values: Sequence[Hashable], edges: Sequence[float], labels: Sequence[str]
-) -> list[Any]:
-    return [labels[bisect_right(edges, v)] if _has_bin(v) else v for v in values]
-
-
-def _exact(values: NDArray[Any]) -> bool:
-    """Return whether numbers stay the same as floats."""
-    if values.dtype.kind == "f" or not len(values):
-        return True
-    return int(values.min()) >= -EXACT and int(values.max()) <= EXACT
+def in_usual_bins(variable: SalientVariable, first: Batch) -> SalientVariable:
+    """Return a variable that counts numbers in bins, if those of the first batch hardly repeat."""
+    if variable.support is not None or variable.parts:
+        return variable
+    edges = choose_edges(variable.measure(first))
+    if not edges:
+        return variable
+    return replace(variable, measure=lambda batch: in_intervals(variable.measure(batch), edges))
 
 
 def about_bins(edges: Sequence[float]) -> str:
     """Return how many bins there are, and how wide they are."""
     width = f" of {edges[1] - edges[0]:g}" if len(edges) > 1 else ""
     return f"in {len(edges) + 1} bins{width}"
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return type(value) in (int, float)
-
-
-def _has_bin(value: object) -> TypeGuard[float]:
-    """Return whether a value is a number other than nan."""
-    return _is_number(value) and not math.isnan(value)

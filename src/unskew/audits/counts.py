@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.audits.binning import about_bins, in_bins
+from unskew.audits.binning import about_bins
 from unskew.audits.records import Tail, VariableAudit, in_order
 from unskew.audits.tallies import ValueTally, hashes_of
 from unskew.balance.codebook import MAX_VALUES, Codebook
@@ -17,7 +17,7 @@ from unskew.core.distinct import Counts, Distinct, Hashes
 from unskew.core.hashing.arrow import hash_column
 from unskew.core.hashing.objects import hash_objects
 from unskew.core.variables.coded import Coded
-from unskew.core.variables.combine import interval_labels
+from unskew.core.variables.intervals import in_intervals, interval_labels
 from unskew.core.variables.variable import SalientVariable, Values
 
 
@@ -39,16 +39,17 @@ class ValueCounts:
         self._codebook.learn(interval_labels(edges) if edges else ())
         self._others = Distinct(counted=True)
 
-    def add(self, values: Values) -> None:
-        """Count the value of each row."""
-        values = in_bins(values, self.edges) if self.edges else values
+    def add(self, values: Values) -> NDArray[np.int64]:
+        """Count the value of each row; return its code, below 0 where it has no name."""
+        values = in_intervals(values, self.edges) if self.edges else values
         codes = self._codebook.encode(values)
         named = codes >= 0
         if named.all():
             self._histogram.add_codes(codes)
-            return
+            return codes
         self._histogram.add_codes(codes[named])
         self._others.add(_hashes(values, ~named))
+        return codes
 
     def apart(self) -> ValueCounts:
         """Return the same with nothing counted."""
@@ -59,8 +60,13 @@ class ValueCounts:
         values, counts = self._codebook.values, self._histogram.counts
         return ValueTally(self.variable.name, self.edges, values, counts, *hashes_of(self._others))
 
-    def merge(self, tally: ValueTally) -> None:
-        """Add the counts of later rows."""
+    @property
+    def values(self) -> Sequence[Hashable]:
+        """The values that have names, in the order of their codes."""
+        return self._codebook.values
+
+    def merge(self, tally: ValueTally) -> NDArray[np.int64]:
+        """Add the counts of later rows; return the code here of each value of the tally."""
         codes = self._codebook.encode_objects(tally.values)
         named = codes >= 0
         self._histogram.counts[codes[named]] += tally.counts[named]
@@ -68,6 +74,7 @@ class ValueCounts:
         self._others.add_counts(hash_objects(unnamed), tally.counts[~named])
         if len(tally.others):
             self._merge_unnamed(tally.others, tally.times)
+        return codes
 
     def _merge_unnamed(self, others: Hashes, times: Counts) -> None:
         """Add counts by hash; some are of values that have a name here."""

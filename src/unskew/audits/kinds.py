@@ -26,7 +26,9 @@ from unskew.core.batch import EXAMPLE, Batch, Column, readable
 from unskew.core.errors import UnskewError
 from unskew.core.values.missing import is_missing
 from unskew.core.variables.column import column_variable
-from unskew.core.variables.measures import date_of, measured, parse_measure, turns
+from unskew.core.variables.measures.basic import HAS, date_of, turns
+from unskew.core.variables.measures.measure import measured
+from unskew.core.variables.measures.names import MEASURES
 from unskew.core.variables.packed import python_rows
 from unskew.core.variables.path import is_list, json_inside
 from unskew.core.variables.variable import SalientVariable
@@ -101,31 +103,31 @@ def _names(
     path: str, values: Sequence[Any], depth: int, left_out: dict[str, str]
 ) -> Iterator[tuple[int, str]]:
     """Yield the names of the variables that measure the values of a path, each with its depth."""
-    there = _main_kind([value for value in values if not is_missing(value)])
-    if path == EXAMPLE and _are_records(there):
+    there = main_kind([value for value in values if not is_missing(value)])
+    if path == EXAMPLE and are_records(there):
         for number in range(len(there[0])):
             items = [row[number] for row in there]
             yield from _names(f"{path}[{number}]", items, depth + 1, left_out)
         return
     filled = [value for value in there if not isinstance(value, str) or value]
-    opened = _main_kind([json_inside(v) if isinstance(v, str) else v for v in filled])
+    opened = main_kind([json_inside(v) if isinstance(v, str) else v for v in filled])
     if opened and all(isinstance(value, Mapping) for value in opened):
         yield from _names_inside(path, opened, depth, left_out)
         return
-    if opened and all(map(is_list, opened)) and not _are_values(there):
+    if opened and all(map(is_list, opened)) and not are_values(there):
         names = _of_lists(path, opened)
         names += [f"characters({path})"] * isinstance(there[0], str)
     elif there and all(isinstance(value, bytes) for value in there):
-        names = [path] if _are_values(there) else [f"count({path})"]
+        names = [path] if are_values(there) else [f"count({path})"]
     elif filled and all(date_of(value) is not None for value in filled):
         names = _of_dates(path, there)
     else:
-        names = [path] if _are_values(there) else _of_texts(path, there)
+        names = [path] if are_values(there) else _of_texts(path, there)
     for name in names:
         yield depth, name
 
 
-def _are_records(examples: Sequence[Any]) -> bool:
+def are_records(examples: Sequence[Any]) -> bool:
     """Return whether examples are tuples with an item for each field, as (input, label)."""
     sizes = {len(row) if isinstance(row, tuple) else 0 for row in examples}
     return len(sizes) == 1 and 1 < max(sizes) <= FEW
@@ -147,7 +149,7 @@ def _names_inside(
             yield from _names(f"{path}.{key}", values, depth + 1, left_out)
 
 
-def _main_kind(values: list[Any]) -> list[Any]:
+def main_kind(values: list[Any]) -> list[Any]:
     """Return the values of the most frequent kind, if some are lists or dicts and others not."""
     kinds = Counter(map(_holder, values))
     if len(kinds) < 2:
@@ -160,7 +162,7 @@ def _holder(value: object) -> str:
     return "dict" if isinstance(value, Mapping) else "list" if is_list(value) else ""
 
 
-def _are_values(values: Sequence[Any]) -> bool:
+def are_values(values: Sequence[Any]) -> bool:
     """Return whether values are counted themselves: texts and tuples are short and repeat."""
     if any(type(value).__hash__ is None for value in values):
         return False
@@ -181,7 +183,7 @@ def _of_texts(path: str, values: Sequence[Any]) -> list[str]:
 
 
 def _of_dates(path: str, values: Sequence[Any]) -> list[str]:
-    parts = [parse_measure(f"{part}({path})")[0] for part in _PARTS]
+    parts = [MEASURES[part] for part in _PARTS]
     varying = [part.of_path(path) for part in parts if len({measured(part, v) for v in values}) > 1]
     return [*([path] if _repeat(values) or not varying else []), *varying]
 
@@ -190,7 +192,11 @@ def _of_lists(path: str, lists: Sequence[Any]) -> list[str]:
     filled = [items for items in lists if len(items)]
     if filled and all(turns(items) is not None for items in filled):
         return [f"{name}({path})" for name in ("turns", "roles", "last_role", "characters")]
-    return [f"count({path})", *(f"has({path}, {label})" for label in _labels(filled))]
+    return [f"count({path})", *(_has(path, label) for label in _labels(filled))]
+
+
+def _has(path: str, label: str) -> str:
+    return MEASURES[HAS].with_arguments(label).of_path(path)
 
 
 def _labels(lists: Sequence[Any]) -> list[str]:

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from unskew.balance.best.goal import Goal, targets_of
+from unskew.balance.best.population import Population
 from unskew.balance.best.price import PRICES, Conflict, conflicts, curve, total_variation
-from unskew.balance.best.rule import Pilot
 from unskew.balance.best.targets import Target
 from unskew.core.errors import UnskewError
 
@@ -17,7 +16,9 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-MOST_CELLS = 60_000  # combinations that a plan looks at; more would take over a second
+PRICE = "{draws}"  # stands in a command where the price goes
+WORTH = 0.8  # of what can be gained: the price that is recommended reaches this
+MOST_CELLS = 20_000  # combinations that a plan looks at; more would take over a second
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Plan:
     points: tuple[Point, ...]
     examples: int  # of the sample
     conflicts: tuple[tuple[str, str, float], ...] = ()  # pairs, with the nats that must remain
-    command: str = ""  # for a shell, with {draws} where the price goes
+    command: str = ""  # a command or a call, with {draws} where the price goes
+    are_rows: bool = False  # of data, so that a price is the rows for each kept one
 
     def at(self, draws: float) -> Point:
         """Return the last point that costs no more than ``draws``."""
@@ -74,17 +76,48 @@ class Plan:
             "examples": self.examples,
             "points": [point.to_dict() for point in self.points],
             "conflicts": [list(pair) for pair in self.conflicts],
+            "command": self.command,
+            "are_rows": self.are_rows,
         }
 
     @property
     def summary(self) -> str:
         """One line: some costs, each with the distance of the farthest variable."""
+        return "; ".join(f"{p.draws:.3g}: {p.farthest[1]:.2f}" for p in self._chosen())
+
+    @property
+    def price(self) -> str:
+        """What a price is, in words."""
+        return "rows per kept row" if self.are_rows else "draws per kept example"
+
+    @property
+    def recommended(self) -> float:
+        """The lowest price that gains most of what can be gained."""
+        means = [sum(point.apart.values()) for point in self.points]
+        enough = means[0] - WORTH * (means[0] - min(means)) + 1e-9
+        return next(
+            point.draws for point, mean in zip(self.points, means, strict=True) if mean <= enough
+        )
+
+    @property
+    def lines(self) -> list[str]:
+        """What some prices buy, in one line, and the command or call for a price."""
+        unit = "one row in {:.3g}" if self.are_rows else "{:.3g} draws"
+        points = self._chosen()
+        now = "; ".join(f"{unit.format(p.draws)}: {p.farthest[1]:.2f}" for p in points[1:])
+        return [
+            f"to balance {', '.join(self.names)} (largest TV now {points[0].farthest[1]:.2f}): "
+            f"{now or 'no price buys anything'}",
+            self.command.replace(PRICE, f"{self.recommended:.3g}"),
+        ]
+
+    def _chosen(self) -> list[Point]:
+        """Return the points of a few prices, and the last one if it is closer than those."""
         chosen = [self.at(draws) for draws in (1, 2, 5, 10, 20, 50) if draws <= self._most]
-        if self.points[-1] not in chosen:
-            chosen.append(self.points[-1])
-        unique = list(dict.fromkeys((point.draws, point.farthest[1]) for point in chosen))
-        texts = [f"{draws:.3g}: {apart:.2f}" for draws, apart in unique]
-        return "; ".join(texts)
+        last = self.points[-1]
+        if last not in chosen and last.farthest[1] < chosen[-1].farthest[1] - 0.005:
+            chosen.append(last)
+        return list({point.draws: point for point in chosen}.values())
 
     @property
     def _most(self) -> float:
@@ -115,23 +148,17 @@ class Plan:
 
 
 def plan_of(
-    pilot: Pilot,
+    population: Population,
     label: str,
     targets: Mapping[str, Target] | None = None,
     prices: Sequence[float] = PRICES,
     command: str = "",
 ) -> Plan:
     """Return the curve for the variables of a sample."""
-    cells = pilot.cells()
-    if len(cells.shares) > MOST_CELLS:  # every n-th example is a sample, too
-        every = -(-len(cells.shares) // MOST_CELLS)
-        pilot = Pilot(pilot.codebooks, pilot.codes[::every])
-        cells = pilot.cells()
-    variables = [codebook.variable for codebook in pilot.codebooks]
-    names = tuple(variable.name for variable in variables)
-    values = [codebook.values for codebook in pilot.codebooks]
-    goal = Goal(budget=1.0, targets=targets or {})
-    wanted = targets_of(variables, values, pilot.shares(), goal)
+    names, cells = population.names, population.cells
+    wanted = population.targets(targets or {})
+    if len(cells.shares) > MOST_CELLS:
+        cells = cells.thinned(MOST_CELLS)
     points = []
     for fit in curve(cells, wanted, prices):
         apart = map(total_variation, fit.margins, wanted)
@@ -142,4 +169,6 @@ def plan_of(
     if len(names) > 1 and points[-1].farthest[1] > 0.05:
         fights = conflicts(cells, wanted)
     pairs = tuple((names[f.first], names[f.second], f.distance) for f in fights)
-    return Plan(label, names, tuple(points), len(pilot.codes), pairs, command)
+    return Plan(
+        label, names, tuple(points), population.examples, pairs, command, population.are_rows
+    )

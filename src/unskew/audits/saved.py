@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from unskew.audits.plan import Plan, Point
 from unskew.audits.records import Tail, VariableAudit
 from unskew.core.errors import UnskewError, brief, unknown
 from unskew.core.values.json_text import json_text, parse_json
@@ -35,6 +36,7 @@ def audit_text(audit: Audit) -> str:
         "dropped": dict(audit.dropped),
         "left_out": dict(audit.left_out),
         "variables": {name: _variable_data(v) for name, v in audit.variables.items()},
+        "plan": audit.plan.to_dict() if audit.plan is not None else None,
         "samples": [sample for sample in audit.samples if _is_json(sample)],
     }
     return json_text(data) + "\n"
@@ -52,6 +54,7 @@ def audit_fields(text: str | bytes) -> dict[str, Any]:
         raise UnskewError(
             f"its unskew_audit is {brief(version)}, this unskew reads {VERSION}{step}"
         )
+    data.setdefault("plan", None)  # older files have none
     read: dict[str, Callable[[Any, str], Any]] = {
         "label": _text,
         "n": lambda value, what: _count(value, what, 1),
@@ -59,12 +62,52 @@ def audit_fields(text: str | bytes) -> dict[str, Any]:
         "dropped": lambda value, what: _each(_count, value, what),
         "left_out": lambda value, what: _each(_text, value, what),
         "variables": _variables,
+        "plan": _plan,
         "samples": lambda value, what: tuple(_list(value, what)),
     }
     fields = _fields(data, read, "the audit")
     if fields["distinct"] > fields["n"]:
         raise UnskewError(f"distinct is {fields['distinct']}, more than n, {fields['n']}")
+    fields["saved_plan"] = fields.pop("plan")
     return fields
+
+
+def _plan(data: Any, what: str) -> Plan | None:
+    if data is None:
+        return None
+    read: dict[str, Callable[[Any, str], Any]] = {
+        "label": _text,
+        "examples": lambda value, what: _count(value, what, 1),
+        "points": lambda value, what: tuple(_point(point, what) for point in _list(value, what)),
+        "conflicts": lambda value, what: tuple(
+            _conflict(pair, what) for pair in _list(value, what)
+        ),
+        "command": _text,
+        "are_rows": _flag,
+    }
+    fields = _fields(_object(data, what), read, "the plan")
+    points = fields["points"]
+    names = tuple(points[0].apart) if points else ()
+    if not names or any(tuple(point.apart) != names for point in points):
+        raise UnskewError(f"{what} has no points, or points of different variables")
+    return Plan(names=names, **fields)
+
+
+def _point(data: Any, what: str) -> Point:
+    read: dict[str, Callable[[Any, str], Any]] = {
+        "draws": _number,
+        "total_variation": lambda value, what: _each(_number, value, what),
+        "distance": _number,
+        "bound": _number,
+    }
+    fields = _fields(_object(data, what), read, "a point of the plan")
+    return Point(apart=fields.pop("total_variation"), **fields)
+
+
+def _conflict(data: Any, what: str) -> tuple[str, str, float]:
+    if not isinstance(data, list) or len(data) != 3:
+        raise UnskewError(f"{what} has {brief(data)}, not two names and a number")
+    return _text(data[0], what), _text(data[1], what), _number(data[2], what)
 
 
 def _variable_data(variable: VariableAudit) -> dict[str, Any]:

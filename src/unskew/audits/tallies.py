@@ -37,21 +37,23 @@ class Tallies:
     n: int
     rows: Hashes
     variables: Sequence[ValueTally]
+    codes: NDArray[np.int64]  # of every n-th row, a column for each variable
+    every: int
 
     def data(self) -> tuple[dict[str, Any], Arrays]:
         """Return the tallies as plain data and arrays; ``read`` reads them."""
         variables: list[dict[str, Any]] = []
-        arrays: list[NDArray[Any]] = [self.rows]
+        arrays: list[NDArray[Any]] = [self.rows, self.codes]
         for tally in self.variables:
             arrays += [tally.counts, tally.others, tally.times]
             values = values_data(tally.name, tally.values)
             variables.append({"name": tally.name, "edges": tally.edges, "values": values})
-        return {"n": self.n, "variables": variables}, arrays
+        return {"n": self.n, "every": self.every, "variables": variables}, arrays
 
     @classmethod
     def read(cls, data: dict[str, Any], arrays: Arrays) -> Tallies:
         """Return the tallies that ``data`` made these of."""
-        rows, *held = arrays
+        rows, codes, *held = arrays
         triples = zip(*(held[start::3] for start in range(3)), strict=True)
         variables = [
             ValueTally(
@@ -62,7 +64,7 @@ class Tallies:
             )
             for variable, triple in zip(data["variables"], triples, strict=True)
         ]
-        return cls(data["n"], rows, variables)
+        return cls(data["n"], rows, variables, codes, data["every"])
 
 
 def hashes_of(distinct: Distinct) -> tuple[Hashes, Counts]:

@@ -53,20 +53,18 @@ def epsilon_for(counts: NDArray[np.int64], n: int) -> float | None:
     return math.ceil(high / unit) * unit
 
 
-def allot(
-    counts: NDArray[np.int64], n: int, epsilon: float, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Divide ``n`` among the values by their target shares: n·r(x), rounded up or down.
+def allot(shares: NDArray[np.float64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Divide ``n`` among values by their shares r(x): n·r(x), rounded up or down.
 
     The rounding is systematic: the sum is n, and the mean of each value's number is exactly
     n·r(x). So values whose share is below one example get examples too.
     """
-    shares = n * target_shares(counts, epsilon)
-    allotted = np.floor(shares + _ROUNDING).astype(np.int64)
+    expected = n * shares
+    allotted = np.floor(expected + _ROUNDING).astype(np.int64)
     left = n - int(allotted.sum())
     if left:
-        order = rng.permutation(len(counts))
-        ends = np.cumsum(np.maximum(shares - allotted, 0)[order])
+        order = rng.permutation(len(shares))
+        ends = np.cumsum(np.maximum(expected - allotted, 0)[order])
         marks = np.ceil(ends * (left / ends[-1]) - rng.random()).astype(np.int64)
         marks[-1] = left
         allotted[order] += np.diff(marks, prepend=0)

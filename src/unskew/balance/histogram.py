@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from unskew.core.batch import Batch
 
 FEWEST = 100  # examples; in fewer, values may differ by chance
+SPARSE = 5  # examples of a combination below which its share is mostly chance
 NEARLY_ALL = 0.9  # share of examples with a value of their own above which nothing is homogenized
 
 
@@ -77,4 +78,17 @@ def nothing_to_balance(name: str, counts: NDArray[np.int64]) -> list[str]:
         f"hardly any value of {name!r} repeats ({singles:,} of {examples:,} examples have a value "
         "of their own), so nearly all are kept and nothing is homogenized; bin or round it: a "
         "function of your own, my_module:my_function (in Python: unskew.bins, unskew.round_to)"
+    ]
+
+
+def too_sparse(name: str, counts: NDArray[np.int64]) -> list[str]:
+    """Return a warning if most combinations of several variables have hardly any examples."""
+    occurring, rare = int((counts > 0).sum()), int(((counts > 0) & (counts < SPARSE)).sum())
+    if not occurring or 2 * rare <= occurring:
+        return []
+    return [
+        f"combinations of {name} are sparse: {rare:,} of {occurring:,} have fewer than {SPARSE} of "
+        f"{int(counts.sum()):,} examples, so their shares are mostly chance, and each variable "
+        "hardly gets closer; give a budget, which balances each variable: --budget (in Python: "
+        "budget=)"
     ]

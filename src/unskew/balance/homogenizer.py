@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unskew.balance import theory
 from unskew.balance.acceptance import AT_LEAST, accept
 from unskew.balance.codebook import Codebook
-from unskew.balance.histogram import FEWEST, Histogram, nothing_to_balance, restore
+from unskew.balance.histogram import FEWEST, Histogram, nothing_to_balance, restore, too_sparse
 from unskew.balance.kept import PATIENCE, Health
 from unskew.balance.saved import AGAIN, BalancerState, Counts, HomogenizerState
 from unskew.core.errors import HealthWarning, UnskewError, check_range
@@ -125,6 +125,8 @@ class Homogenizer:
         cost = self.drawn / self.kept if self.kept else float("inf")
         messages: list[str] = []
         messages += nothing_to_balance(self.variable.name, self._drawn_values.counts)
+        if self.drawn >= FIRST_LOOK and self.variable.parts and not messages:
+            messages += too_sparse(self.variable.name, self._drawn_values.counts)
         if self.drawn >= FIRST_LOOK and never:
             messages.append(self._say_never_seen(never))
         if self.drawn >= FIRST_LOOK and cost > self.cost_limit:

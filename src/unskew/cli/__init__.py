@@ -25,7 +25,10 @@ from unskew.core.processes.stop import STOPPED, Interrupt, Stopped
 
 # The modules of the commands, in the groups of the help. Each has a function with its own name.
 _MODULES = {
-    "Data": ("audit", "generate", "resample", "verify", "show", "list_", "convert", "warm_up"),
+    "Data": (
+        *("audit", "discover", "generate", "resample"),
+        *("verify", "show", "list_", "convert", "warm_up"),
+    ),
     "Models": ("models.train", "models.evaluate", "models.synthesize"),
     "The paper": ("reproduce",),
 }

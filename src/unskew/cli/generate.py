@@ -16,6 +16,7 @@ from unskew.cli.options import (
     Homogenize,
     Jointly,
     Json,
+    Like,
     Settings,
     Targets,
     option,
@@ -51,6 +52,7 @@ def generate(
     budget: Budget = None,
     closeness: Closeness = None,
     target: Targets = None,
+    like: Like = None,
     jointly: Jointly = False,
     seed: Annotated[int | None, option("The same seed gives the same bytes.", default="0")] = None,
     settings: Settings = None,
@@ -104,6 +106,8 @@ def generate(
     }
     chosen = {name: value for name, value in fields.items() if value is not None}
     recipe = _recipe(source, chosen, read_settings(settings))
+    if like is not None:
+        recipe = _like(recipe, like)
     if epsilon is not None and not recipe.homogenize:
         raise UnskewError(
             f"--epsilon is {epsilon:g}, but nothing is homogenized; name a variable: --homogenize, "
@@ -128,7 +132,7 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
     from dataclasses import replace
 
     from unskew.core.recipe import Recipe
-    from unskew.datasets.target import named_recipe, open_input
+    from unskew.datasets.open import named_recipe, open_input
     from unskew.io.location import place
     from unskew.io.lookup import find_source
 
@@ -153,6 +157,24 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
     if "n" not in given:
         given["n"] = open_input(given["given"]).size() if "given" in given else 10_000
     return Recipe(source, parameters=dict(chosen), **given)
+
+
+def _like(recipe: Recipe, like: str) -> Recipe:
+    """Return the recipe with the shares of other data as its targets."""
+    from dataclasses import replace
+
+    from unskew.datasets.parts.pilots import balanced_variables
+    from unskew.datasets.shapes import shapes_of
+    from unskew.io.lookup import recipe_variables
+
+    if recipe.target:
+        raise UnskewError(f"there is --target and --like {like}; give one of them")
+    if not recipe.homogenize or not recipe.has_goal:
+        raise UnskewError(
+            f"--like is {like}, without a price; give --homogenize, and --budget or --closeness"
+        )
+    variables = balanced_variables(recipe_variables(recipe), recipe.jointly)
+    return replace(recipe, target=shapes_of(variables, None, like))
 
 
 def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:

@@ -64,6 +64,12 @@ Targets = Annotated[
         help="uniform, log, sqrt, natural, or shares as VALUE:SHARE,VALUE:SHARE. Repeatable.",
     ),
 ]
+Like = Annotated[
+    str | None,
+    typer.Option(
+        "--like", metavar="DATA", help="A source, a dataset or a file with the shares to reach."
+    ),
+]
 Jointly = Annotated[
     bool, typer.Option("--jointly", help="Balance combinations of values, not each variable.")
 ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from unskew.audits.audit import Audit
 from unskew.audits.auditor import SAMPLES, Auditor
+from unskew.audits.remedy import Audited
 from unskew.audits.tallies import Tallies
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.recipe import Trust
@@ -16,8 +18,11 @@ from unskew.core.variables.variable import By
 from unskew.datasets.chosen import chosen_auditor, no_column
 from unskew.datasets.engines.shared import shared
 from unskew.datasets.engines.work import Engine
+from unskew.datasets.open import open_target
 from unskew.datasets.pace import as_sampler, examples_of
-from unskew.datasets.target import Target, open_target
+from unskew.datasets.target import Target
+from unskew.io.dataset import Dataset
+from unskew.io.lookup import find_source
 
 Variables: TypeAlias = By | str | Sequence[str] | None
 # Seconds that this process counts alone before an engine starts its processes. They take about as
@@ -81,7 +86,34 @@ def audit(
     dataset = opened.dataset
     # What a dataset's source dropped, it dropped for all of its examples.
     dropped = opened.dropped if dataset is None or auditor.n == len(dataset) else {}
-    return auditor.result(opened.label, dropped, left_out, opened.domain, opened.recipe)
+    called = audited(target, opened, by)
+    return auditor.result(opened.label, dropped, left_out, opened.domain, opened.recipe, called)
+
+
+def audited(target: Any, opened: Target, by: Variables) -> Audited:
+    """Return how a user names what was audited, for the command that balances it."""
+    listed = [by] if isinstance(by, str) else by
+    names = by is None or (
+        isinstance(listed, Sequence) and all(isinstance(name, str) for name in listed)
+    )
+    makes = opened.endless or (opened.recipe is not None and opened.dataset is None)
+    named = opened.label if isinstance(target, (Target, Dataset)) else target
+    is_named = isinstance(named, (str, os.PathLike))
+    verb, call = ("generate", "homogenize") if makes else ("resample", "resample")
+    given = repr(str(named)) if is_named else "draw" if makes else "data"
+    words = ["unskew", verb, str(named), *(_settings(opened) if is_named else ())]
+    return Audited(
+        shlex.join(words) if is_named else "", f"unskew.{call}({given}", names, not makes
+    )
+
+
+def _settings(opened: Target) -> Iterator[str]:
+    """Yield the options that set what a source does not have by itself."""
+    if opened.source is not None:
+        usual = find_source(opened.source.name).parameters
+        for name, value in opened.source.parameters.items():
+            if usual.get(name) != value:
+                yield from ("--set", f"{name}={value}")
 
 
 def _audited(

@@ -14,7 +14,8 @@ from unskew.core.batch import Batch
 from unskew.core.domain import Domain, domain_code, example_data
 from unskew.core.errors import RowError, UnskewError, brief, check_count, unknown
 from unskew.core.recipe import Trust
-from unskew.datasets.target import Target, open_target
+from unskew.datasets.open import open_target
+from unskew.datasets.target import Target
 from unskew.io.dataset import Dataset
 from unskew.io.files import check_writable, write_by
 from unskew.io.layout import data_files, is_pattern

@@ -14,10 +14,14 @@ from unskew.io.tables import joined_rows
 
 @dataclass(frozen=True)
 class DrawnRows:
-    """Some rows of data, in their order, and how many rows were read to choose them."""
+    """Some rows of data, in their order, and how many rows were read to choose them.
+
+    ``numbers`` says where each row stands in the data, counted from 0.
+    """
 
     rows: Batch
     read: int
+    numbers: NDArray[np.int64]
 
 
 def drawn_rows(batches: Iterator[Batch], n: int, rng: np.random.Generator) -> DrawnRows | None:
@@ -26,13 +30,13 @@ def drawn_rows(batches: Iterator[Batch], n: int, rng: np.random.Generator) -> Dr
     Each row has a random number, and the rows with the smallest numbers are kept. So memory holds
     about 2 × ``n`` rows, however many there are.
     """
-    kept: list[tuple[Batch, NDArray[np.float64]]] = []
+    kept: list[_Kept] = []
     bound, held, read = 1.0, 0, 0
     for batch in batches:
-        read += len(batch)
         numbers = rng.random(len(batch))
         small = numbers < bound
-        kept.append((batch.filter(small), numbers[small]))
+        kept.append(_Kept(batch.filter(small), numbers[small], read + np.flatnonzero(small)))
+        read += len(batch)
         held += int(small.sum())
         if held > 2 * n:
             kept, bound = _smallest(kept, n)
@@ -41,15 +45,27 @@ def drawn_rows(batches: Iterator[Batch], n: int, rng: np.random.Generator) -> Dr
         return None
     if held > n:
         kept, _ = _smallest(kept, n)
-    pieces = [batch for batch, _ in kept if len(batch)]
-    return DrawnRows(joined_rows(iter(pieces), 0, n), read)
+    pieces = [some for some in kept if len(some.rows)]
+    rows = joined_rows(iter([some.rows for some in pieces]), 0, n)
+    return DrawnRows(rows, read, np.concatenate([some.places for some in pieces]))
 
 
-def _smallest(
-    kept: list[tuple[Batch, NDArray[np.float64]]], n: int
-) -> tuple[list[tuple[Batch, NDArray[np.float64]]], float]:
+@dataclass(frozen=True)
+class _Kept:
+    """Rows with their random numbers and their places in the data."""
+
+    rows: Batch
+    numbers: NDArray[np.float64]
+    places: NDArray[np.int64]
+
+    def below(self, bound: float) -> _Kept:
+        """Return the rows with numbers below this one."""
+        small = self.numbers < bound
+        return _Kept(self.rows.filter(small), self.numbers[small], self.places[small])
+
+
+def _smallest(kept: list[_Kept], n: int) -> tuple[list[_Kept], float]:
     """Return the ``n`` rows with the smallest numbers, and the number that none of them reaches."""
-    numbers = np.concatenate([numbers for _, numbers in kept])
+    numbers = np.concatenate([some.numbers for some in kept])
     bound = float(np.partition(numbers, n)[n])
-    chosen = [(batch.filter(own < bound), own[own < bound]) for batch, own in kept]
-    return chosen, bound
+    return [some.below(bound) for some in kept], bound

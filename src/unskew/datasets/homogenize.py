@@ -6,12 +6,14 @@ import operator
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from operator import length_hint
 from typing import Any
 
 import numpy as np
 
+from unskew.audits.binning import in_usual_bins
 from unskew.audits.plan import Plan, plan_of
 from unskew.balance.best.balancer import Balancer
 from unskew.balance.best.goal import Goal
@@ -29,18 +31,18 @@ from unskew.core.source import Source, own_source
 from unskew.core.tally import Tally
 from unskew.core.values.json_text import json_text, parse_json
 from unskew.core.variables.combine import joint
-from unskew.core.variables.variable import By, SalientVariable
+from unskew.core.variables.variable import By
 from unskew.datasets.chosen import named_variables
+from unskew.datasets.open import open_target
 from unskew.datasets.pace import as_sampler, examples_of, told
-from unskew.datasets.parts.pilots import balanced_variables, fitted, targets_by_name, warn
-from unskew.datasets.target import open_target
+from unskew.datasets.parts.pilots import balanced_variables, fitted, warn
+from unskew.datasets.shapes import shapes_of
 from unskew.io.lookup import (
     find_source,
     resolve,
 )
 from unskew.io.object_store import is_address
 
-LIKE = 100_000  # examples of the data that others should be like
 MOST_AHEAD = 1 << 20  # examples that were drawn at once: a state that says more was altered
 PLANNED = 1 << 16  # examples of the sample by which a plan is made
 
@@ -200,7 +202,7 @@ def homogenize(
                 f"epsilon is {brief(epsilon)}, and there is a budget or a closeness; give one"
             )
         chosen = balanced_variables(variables, jointly)
-        goal = Goal(budget, closeness, _targets(chosen, target, like))
+        goal = Goal(budget, closeness, shapes_of(chosen, target, like))
         pilot_rng = generator(seed, source.name, "pilot")
         check_range("cost_limit", cost_limit, 1)
         fit = fitted(source, chosen, goal, pilot_rng, pilot, told(source))
@@ -232,20 +234,6 @@ def _refuse_without_price(**options: Any) -> None:
             )
 
 
-def _targets(variables: Sequence[SalientVariable], target: Any, like: Any) -> dict[str, Wanted]:
-    """Return the target of each variable that has one; ``like`` is data that has the shares."""
-    if like is None:
-        return targets_by_name(variables, target)
-    if target is not None:
-        raise UnskewError("there is a target and something to be like; give one of them")
-    sample = pilot_of(variables, open_target(like).read(LIKE))
-    pairs = zip(variables, sample.codebooks, sample.shares(), strict=True)
-    return {
-        variable.name: dict(zip(codebook.values, shares.tolist(), strict=True))
-        for variable, codebook, shares in pairs
-    }
-
-
 def plan(
     source: Any,
     by: By | str | Sequence[str],
@@ -264,7 +252,7 @@ def plan(
 
     Args:
         source: a source, a sampler, or data: whatever ``audit`` takes.
-        by: a variable, or several.
+        by: a variable, or several. Numbers that hardly repeat are in bins, as in an audit.
         target: see ``homogenize``.
         like: see ``homogenize``.
         jointly: see ``homogenize``.
@@ -288,10 +276,12 @@ def plan(
     first = next(batches, None)
     if first is None:
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to plan")
-    variables = balanced_variables(named_variables(by, opened, first), jointly)
+    named = [in_usual_bins(variable, first) for variable in named_variables(by, opened, first)]
+    variables = balanced_variables(named, jointly)
     sample = pilot_of(variables, chain([first], batches))
-    targets = _targets(variables, target, like)
-    return plan_of(sample, opened.label, targets, prices)
+    targets = shapes_of(variables, target, like)
+    population = replace(sample.population(), are_rows=not opened.endless)
+    return plan_of(population, opened.label, targets, prices)
 
 
 def _source(

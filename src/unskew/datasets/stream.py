@@ -27,10 +27,10 @@ from unskew.core.repeatable import refuse_unrepeatable
 from unskew.core.rng import generator
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import describe
+from unskew.datasets.open import open_recipe
 from unskew.datasets.parts.pilots import balanced_variables, warn
 from unskew.datasets.parts.shard import restricted
 from unskew.datasets.parts.splits import not_wanted
-from unskew.datasets.target import open_recipe
 from unskew.io.lookup import recipe_variables
 
 BLOCK = 1024  # examples drawn at a time

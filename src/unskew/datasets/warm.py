@@ -47,6 +47,7 @@ def _common() -> None:
     text_hashes(texts)
     row_hashes(Batch({"text": texts}), large=True)
     list(islice(homogenize("calculator/dcfg", by="length"), FEW))
+    list(islice(homogenize("calculator/dcfg", by="length", budget=2), FEW))
 
 
 def _domain(name: str, folder: Path) -> None:

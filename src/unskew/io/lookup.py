@@ -9,6 +9,7 @@ recipe trusts: the recipe of a dataset may be a stranger's.
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -22,14 +23,18 @@ from unskew.core.errors import UnskewError, unknown
 from unskew.core.recipe import Recipe
 from unskew.core.source import Source, own_source, plain_source
 from unskew.core.usercode import own_code, stdout_to_stderr
-from unskew.core.variables.column import column_variable
+from unskew.core.variables.changes import changed
+from unskew.core.variables.column import column_variable, function_variable
 from unskew.core.variables.combine import as_variable, as_variables
-from unskew.core.variables.measures import is_call
+from unskew.core.variables.measures.measure import unquoted
+from unskew.core.variables.measures.names import CHANGES, is_call, parse_name
 from unskew.core.variables.path import is_inside
 from unskew.core.variables.variable import By, SalientVariable
 from unskew.domains import domain_names, load_domain
 
 IF_TRUSTED = "if you trust whoever made the data, add --trust (in Python: trust=True)"
+
+_OWN_CALL = re.compile(r"([A-Za-z_][\w.]*:\w+)\((.+)\)", re.DOTALL)
 
 
 def find_source(name: str, settings: Mapping[str, Any] | None = None) -> Source:
@@ -132,7 +137,12 @@ def recipe_variables(recipe: Recipe) -> list[SalientVariable]:
 
 def untrusted_code(recipe: Recipe, *names: str) -> list[str]:
     """Return those of a recipe's names that are code which the recipe does not trust."""
-    return [name for name in names if ":" in name and not recipe.trusts(name)]
+    return [name for name in names if is_code(name) and not recipe.trusts(name)]
+
+
+def is_code(name: str) -> bool:
+    """Return whether a name means code that is imported; a label of a measure may hold a colon."""
+    return ":" in name and (not is_call(name) or _own_call(name) is not None)
 
 
 def _refuse_code(names: Sequence[str]) -> None:
@@ -162,6 +172,9 @@ def find_variable(
         return domain.variable(name)
     if columns is not None and name in columns:  # also where a column is called like code
         return column_variable(name)
+    own = _of_function(name)
+    if own is not None:
+        return own
     if is_call(name):
         return column_variable(name, known=False)
     if ":" in name:
@@ -176,6 +189,27 @@ def find_variable(
         return load_domain(other).variable(variable)
     known = [*(domain.variables if domain else ()), *columns]
     raise unknown("variable", name, known)
+
+
+def _of_function(name: str) -> SalientVariable | None:
+    """Return the variable of ``my_module:function(path)``, changed or not; else None."""
+    call = _own_call(name)
+    if call is None:
+        return None
+    inner = call[0]
+    variable = function_variable(inner, find_object(call[1]), unquoted(call[2]), known=False)
+    if inner == name:
+        return variable
+    whole = parse_name(name)
+    return replace(changed(variable, whole.change, whole.numbers), name=name)
+
+
+def _own_call(name: str) -> re.Match[str] | None:
+    """Return the call ``my_module:function(path)`` that a name is or changes."""
+    if is_call(name):
+        change = name.partition("(")[0] in CHANGES
+        name = parse_name(name).paths[0] if change else name
+    return _OWN_CALL.fullmatch(name)
 
 
 def resolve(

@@ -92,7 +92,7 @@ def plan_chart(plan: Plan) -> Spec:
                 "field": "draws",
                 "type": "quantitative",
                 "scale": {"type": "log"},
-                "title": "draws per kept example",
+                "title": plan.price,
             },
             "y": {
                 "field": "apart",

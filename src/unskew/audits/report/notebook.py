@@ -28,7 +28,7 @@ def notebook(report: Report) -> str:
     """Return the summary table as HTML that shows in light and dark notebooks."""
     more = len(report.variables) - MOST_VARIABLES
     shown = replace(report, variables=dict(islice(report.variables.items(), MOST_VARIABLES)))
-    notes = [*_lead(report), *words.notes(report)]
+    notes = [*_lead(report), *words.notes(report), *words.plan(report)]
     if more > 0:
         notes.append(f"{words.some(more, 'more variable')}: open() shows all of them")
     return render(

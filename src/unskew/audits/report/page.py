@@ -5,27 +5,41 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unskew.audits.records import Report
 from unskew.audits.report import sections, words
-from unskew.audits.report.charts import Spec, charts, theme
+from unskew.audits.report.charts import Spec, charts, plan_chart, theme
 from unskew.audits.report.samples import examples
 from unskew.audits.report.templates import Data, render
+
+if TYPE_CHECKING:
+    from unskew.audits.plan import Plan
 
 THEMES = {"light": theme(dark=False), "dark": theme(dark=True)}
 
 
 def page(report: Report) -> str:
     """Return the whole page."""
+    specs = charts(report)
+    plan = _plan(report)
+    if plan is not None:
+        specs = [*specs, plan_chart(plan)]
     return filled(
         "audits/report/page.html",
-        [responsive(spec) for spec in charts(report)],
+        [responsive(spec) for spec in specs],
         head=_head(report),
         summary=sections.summary(report),
         variables=[sections.variable(*sides) for sides in report.variables.values()],
         examples=examples(report),
+        plan=sections.plan(plan) if plan is not None else None,
     )
+
+
+def _plan(report: Report) -> Plan | None:
+    """Return the plan of a single audit."""
+    [side, *others] = report.sides.values()
+    return side.plan if not others else None
 
 
 def filled(template: str, specs: Sequence[Spec], **data: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from unskew.audits.records import Report, VariableAudit
 from unskew.audits.report import words
@@ -10,7 +11,11 @@ from unskew.audits.report.charts import pooling_note
 from unskew.audits.report.pooling import pooled
 from unskew.audits.report.templates import Data
 
+if TYPE_CHECKING:
+    from unskew.audits.plan import Plan
+
 AUDIT_STATISTICS = ("values", "KL", "TV", "entropy", words.NEVER_SEEN, words.MOST_FREQUENT)
+PLAN_COLUMNS = ("largest TV", "variable", "mean TV", "KL left", "KL that must remain")
 SPARK_BARS = 32
 LONGEST_TABLE = 2_000  # rows; past this a browser becomes slow and nobody reads on
 
@@ -26,6 +31,32 @@ def summary(report: Report) -> Data:
         for sides in report.variables.values()
     ]
     return {"columns": words.columns(report), "numbers": words.NUMBERS, "rows": rows}
+
+
+def plan(plan: Plan) -> Data:
+    """Return the section of a plan: what each price buys, and the command."""
+    line, command = plan.lines
+    rows = [
+        (
+            f"{point.draws:.3g}",
+            words.number(point.farthest[1]),
+            words.shown(point.farthest[0], 60),
+            words.number(sum(point.apart.values()) / len(point.apart)),
+            words.number(point.distance),
+            words.number(max(point.bound, 0.0)),
+        )
+        for point in plan.points
+    ]
+    about = (
+        f"Of {plan.examples:,} examples, {line}. The variables are those that are most skewed and "
+        "can be balanced. TV is the total variation from uniform."
+    )
+    return {
+        "about": about,
+        "columns": (plan.price, *PLAN_COLUMNS),
+        "rows": rows,
+        "command": command,
+    }
 
 
 def variable(before: VariableAudit, after: VariableAudit | None = None) -> Data:

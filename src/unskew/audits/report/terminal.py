@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -66,12 +67,16 @@ def _parts(report: Report) -> Iterator[RenderableType]:
     yield from map(Text, filter(None, lead))
     for note in filter(None, [*words.notes(report), words.how_measured(report)]):
         yield Text(note, style="dim")
+    plan = words.plan(report)
+    if plan:
+        yield Text(plan[0])
+        yield _Command(plan[1])
 
 
 def plan_table(plan: Plan) -> RenderableType:
     """Draw a row for each price: what it buys, and how far the variables stay from the targets."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("draws per kept example", "farthest from its target", "mean", "KL left"):
+    for heading in (plan.price, "farthest from its target", "mean", "KL left"):
         table.add_column(heading, justify="left" if heading.startswith("far") else "right")
     for point in plan.points:
         name, apart = point.farthest
@@ -94,8 +99,25 @@ def plan_table(plan: Plan) -> RenderableType:
     for first, second, nats in plan.conflicts[:3]:
         lines.append(Text(f"{first} and {second} cannot both get there: {nats:.2f} nats remain"))
     if plan.command:
-        lines.append(Text(f"choose a row: {plan.command}"))
+        lines.append(Text(f"choose a row: {plan.command.replace('{draws}', '…')}"))
     return Visible(Group(*lines))
+
+
+@dataclass(frozen=True)
+class _Command:
+    """A command in lines that can be copied: a backslash ends each but the last."""
+
+    text: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = [""]
+        for part in re.split(r" (?=-)", self.text):  # before each option
+            if lines[-1] and len(lines[-1]) + len(part) + 3 > options.max_width:
+                lines[-1] += " \\"
+                lines.append(f"   {part}")
+            else:
+                lines[-1] += f" {part}"
+        yield from (Text(line[1:]) for line in lines)
 
 
 @dataclass(frozen=True)

@@ -290,6 +290,12 @@ def notes(report: Report) -> list[str]:
     return [line for line in lines if line]
 
 
+def plan(report: Report) -> list[str]:
+    """Return what balancing costs, in a line, and the command; nothing for two sides."""
+    [side, *others] = report.sides.values()
+    return side.plan.lines if side.plan is not None and not others else []
+
+
 def in_bins(report: Report) -> str:
     """Name the variables for which the audit chose bins, and say how to choose others."""
     binned = [sides[0] for sides in report.variables.values() if sides[0].edges]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unskew.balance.best.deciding import decide
 from unskew.balance.histogram import Histogram, restore
 from unskew.balance.kept import PATIENCE, Health
 from unskew.balance.saved import AGAIN, BalancerState, Counts, HomogenizerState
@@ -36,6 +37,7 @@ class Balancer:
         self._rule, self._expected, self._rng = rule, rule.draws, rng
         self._drawn = [Histogram(codebook) for codebook in rule.codebooks]
         self._kept = [Histogram(codebook) for codebook in rule.codebooks]
+        self._tables = rule.matrix()
         self.drawn = self.kept = 0
         self._drought = 0
         self._warned: set[str] = set()
@@ -45,13 +47,17 @@ class Balancer:
 
         Each draw uses one random number, so batch sizes change nothing.
         """
-        codes = self._rule.codes(batch)
-        keep: NDArray[np.bool_] = self._rng.random(len(batch)) < self._rule.chances_of(codes)
-        if keep.sum() > most:
-            keep = keep[: int(np.flatnonzero(keep)[most - 1]) + 1]
-        for drawn, kept, column in zip(self._drawn, self._kept, codes, strict=True):
-            drawn.add_codes(column[: len(keep)])
-            kept.add_codes(column[: len(keep)][keep])
+        codes = np.stack(self._rule.codes(batch))
+        uniforms = self._rng.random(len(batch))
+        keep = np.empty(len(batch), dtype=np.bool_)
+        longest = max(len(histogram.counts) for histogram in self._drawn)
+        drawn, kept = np.zeros((2, len(codes), longest), dtype=np.int64)
+        tables, sizes = self._tables
+        keep = keep[: decide(codes, uniforms, tables, sizes, drawn, kept, keep, most)]
+        for matrix, histograms in ((drawn, self._drawn), (kept, self._kept)):
+            for row, histogram in zip(matrix, histograms, strict=True):
+                counts = histogram.counts
+                counts += row[: len(counts)]
         self._watch(len(keep), int(keep.sum()))
         return keep
 

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from unskew.balance.best.cells import Shares
 
 _SLACK = 1e-12  # floating point may lack this much of the logarithm of a cap
+_ROUNDING = 1e-15  # of shares that sum to one
+_LEAST = 1e-290  # below this, sums of floating point lose digits
 
 
 def closest(shares: Shares, target: Shares, draws: float) -> Shares:
@@ -34,22 +36,49 @@ def enough(shares: Shares) -> float:
 
 
 def capped(shares: Shares, scores: NDArray[np.float64], draws: float) -> NDArray[np.float64]:
-    """Return log(r/p) of r = p·min(draws, c·exp(score)), with the c that makes r sum to one.
-
-    Those with the highest scores are capped. With the first i capped, c follows from what is
-    left. The right i is the first at which the next one is below the cap.
-    """
-    order = np.argsort(-scores, kind="stable")
-    ordered, score = shares[order], scores[order]
-    left = 1 - draws * (np.cumsum(ordered) - ordered)  # when those before are capped
-    rest = np.logaddexp.accumulate((np.log(ordered) + score)[::-1])[::-1]
-    some = left > 0
-    level = np.log(left[some]) - rest[some]
-    log_cap = np.log(draws)
-    fits = level + score[some] <= log_cap + _SLACK
-    fits[-1] = True  # where all are capped, rounding may hide that the last one fits
-    ratios: NDArray[np.float64] = np.minimum(scores + level[np.argmax(fits)], log_cap)
+    """Return log(r/p) of r = p·min(draws, c·exp(score)), with the c that makes r sum to one."""
+    ratios: NDArray[np.float64] = np.minimum(
+        scores + level_of(shares, scores, draws), np.log(draws)
+    )
     return ratios
+
+
+def level_of(
+    shares: Shares, scores: NDArray[np.float64], draws: float, guess: float | None = None
+) -> float:
+    """Return the log c with which p·min(draws, c·exp(score)) sums to one.
+
+    If it is known which are capped, c follows from what is left for the others. More are capped
+    from round to round, until those are capped that c says. A guess that caps too many is dropped.
+    """
+    top, log_cap = float(scores.max()), float(np.log(draws)) + _SLACK
+    masses = shares * np.exp(scores - top)
+    level = float(-np.log(masses.sum())) - top if guess is None else guess
+    is_capped = scores > log_cap - level
+    while True:
+        left = 1 - draws * float(shares[is_capped].sum())
+        free = ~is_capped
+        mass = float(masses[free].sum())
+        if guess is not None and (left <= 0 or not mass > _LEAST):
+            return level_of(shares, scores, draws)
+        if not free.any():
+            return log_cap - float(scores.min())
+        level = float(np.log(max(left, _ROUNDING)))
+        level -= (
+            float(np.log(mass)) + top if mass > _LEAST else _log_mass(shares[free], scores[free])
+        )
+        more = scores > log_cap - level
+        if guess is not None and (is_capped & ~more).any():
+            return level_of(shares, scores, draws)
+        if not (more & free).any():
+            return level
+        is_capped |= more
+
+
+def _log_mass(shares: Shares, scores: NDArray[np.float64]) -> float:
+    """Return log Σ p·exp(score)."""
+    top = float(scores.max())
+    return float(np.log(shares @ np.exp(scores - top))) + top
 
 
 def least_possible(shares: Shares, slope: NDArray[np.float64], draws: float) -> float:

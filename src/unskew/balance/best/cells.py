@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 Shares = NDArray[np.float64]  # of values or combinations; they sum to one
 Codes = NDArray[np.int64]
+_MOST_KEYS = 2**62  # different numbers that a key may be
 
 
 @dataclass(frozen=True)
@@ -37,23 +38,52 @@ class Cells:
             sums += table[column]
         return sums
 
+    def thinned(self, most: int) -> Cells:
+        """Return ``most`` examples that are spread evenly over the combinations, as cells."""
+        marks = (np.arange(most) + 0.5) / most
+        ends = np.cumsum(self.shares)
+        chosen = np.minimum(np.searchsorted(ends, marks * ends[-1]), len(ends) - 1)
+        return cells_of(self.codes[chosen], self.sizes)
+
     def only(self, variables: Sequence[int]) -> Cells:
         """Return the combinations of some of the variables."""
-        chosen = list(variables)
-        return _distinct(self.codes[:, chosen], self.shares, [self.sizes[j] for j in chosen])
+        columns = [self.codes[:, j] for j in variables]
+        return grouped(columns, [self.sizes[j] for j in variables], self.shares)[0]
 
 
 def cells_of(codes: Codes, sizes: Sequence[int]) -> Cells:
     """Return the combinations among the rows of ``codes``, a row for each example."""
-    return _distinct(codes, np.ones(len(codes)), sizes)
+    return grouped(list(codes.T), sizes)[0]
 
 
-def _distinct(codes: Codes, weights: Shares, sizes: Sequence[int]) -> Cells:
-    """Return the distinct rows of ``codes``, with the share of the weight that each has."""
-    order = np.lexsort(codes.T[::-1])
-    ordered = codes[order]
-    new = np.ones(len(codes), dtype=np.bool_)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    starts = np.flatnonzero(new)
-    summed = np.add.reduceat(weights[order], starts)
-    return Cells(np.ascontiguousarray(ordered[starts]), summed / summed.sum(), tuple(sizes))
+def grouped(
+    columns: Sequence[NDArray[np.integer]], sizes: Sequence[int], weights: Shares | None = None
+) -> tuple[Cells, NDArray[np.int32]]:
+    """Return the combinations among the rows of several columns, and for each row which one it has.
+
+    The combinations are in the order of their codes. ``weights`` are those of the rows.
+    """
+    keys, size = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column, values in zip(columns, sizes, strict=True):
+        if size * values >= _MOST_KEYS:
+            present, keys = np.unique(keys, return_inverse=True)
+            size = len(present)
+        keys = keys * values + column
+        size *= values
+    places, found = _numbered(keys, size)
+    first = np.zeros(found, dtype=np.int64)
+    first[places[::-1]] = np.arange(len(keys))[::-1]
+    codes = np.stack([column[first] for column in columns], axis=1).astype(np.int64)
+    summed = np.bincount(places, weights, found)
+    return Cells(codes, summed / summed.sum(), tuple(sizes)), places
+
+
+def _numbered(keys: Codes, size: int) -> tuple[NDArray[np.int32], int]:
+    """Return the keys numbered in their order, and how many are different; all are < ``size``."""
+    if size > 4 * len(keys) + 1024:
+        present, numbers = np.unique(keys, return_inverse=True)
+        return numbers.astype(np.int32), len(present)
+    has = np.zeros(size, dtype=np.bool_)
+    has[keys] = True
+    of_keys = np.cumsum(has, dtype=np.int32) - 1
+    return of_keys[keys], int(has.sum())

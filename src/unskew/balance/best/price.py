@@ -7,19 +7,22 @@ that no choice of examples brings to both targets.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from unskew.balance.best.capped import enough
 from unskew.balance.best.cells import Cells, Codes, Shares, cells_of
-from unskew.balance.best.raking import Raked, rake
+from unskew.balance.best.population import MOST_CELLS
+from unskew.balance.best.raking import Raked, Tables, rake
 
 PRICES = (1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)  # draws for each kept example
 SMALL = 0.05  # nats: a conflict below this is not worth a word
-ROUGHLY = 0.01  # nats: the tolerance of a curve that people look at
+ROUGHLY = 0.003  # nats: the tolerance of a curve that people look at
 WITHIN = 0.99  # of the closeness that is asked for, so that the last steps may be left out
+MOST_WORK = 20_000_000  # combinations times steps, in the last steps of a fit of very many
+FEWEST_STEPS = 12
 _SAME = 1 + 1e-6  # costs that differ by less than this factor are the same
 COST_STEP = 1.02  # the cheapest cost is known up to this factor
 
@@ -73,14 +76,56 @@ def curve(cells: Cells, targets: Sequence[Shares], prices: Sequence[float] = PRI
     fits: list[Raked] = []
     for price in sorted(prices):
         fit = rake(cells, targets, price, tolerance=ROUGHLY)
-        if fits and fit.draws <= fits[-1].draws * _SAME:
+        dearer = not fits or fit.draws > fits[-1].draws * _SAME
+        if not dearer or (fits and fit.distance >= fits[-1].distance):
             break
         fits.append(fit)
     return fits
 
 
+def closest_at(
+    cells: Cells, targets: Sequence[Shares], draws: float, closeness: float = 0.0
+) -> Raked:
+    """Return the closest fit at a price, of any number of combinations.
+
+    A fit of very many combinations begins with one of fewer. Its last steps are those of all.
+    """
+    if len(cells.shares) <= MOST_CELLS:
+        return rake(cells, targets, draws, closeness=closeness)
+    some = cells.thinned(MOST_CELLS)
+    start = rake(some, targets, draws, closeness=closeness, tolerance=ROUGHLY).tables
+    return _ended(cells, targets, draws, closeness, start)
+
+
 def cheapest(cells: Cells, targets: Sequence[Shares], closeness: float) -> Cheapest:
     """Return the cheapest fit in which each margin is within ``closeness`` of its target."""
+    if len(cells.shares) <= MOST_CELLS:
+        return _cheapest(cells, targets, closeness)
+    answer = _cheapest(cells.thinned(MOST_CELLS), targets, closeness)
+    draws, fit, factor = answer.fit.draws, answer.fit, 1.0
+    while draws < enough(cells.shares):
+        fit = _ended(cells, targets, draws, WITHIN * closeness, fit.tables)
+        if not answer.possible or farthest(fit, targets) <= closeness:
+            return replace(answer, fit=fit)
+        factor *= COST_STEP
+        draws *= factor
+    return Cheapest(fit, float("inf"))
+
+
+def _ended(
+    cells: Cells, targets: Sequence[Shares], draws: float, closeness: float, start: Tables
+) -> Raked:
+    """Return a fit of very many combinations that begins with good tables: its last steps."""
+    steps = max(FEWEST_STEPS, MOST_WORK // len(cells.shares))
+    return rake(cells, targets, draws, closeness=closeness, start=start, most_steps=steps)
+
+
+def farthest(fit: Raked, targets: Sequence[Shares]) -> float:
+    """Return the largest total variation of a margin from its target."""
+    return max(map(total_variation, fit.margins, targets))
+
+
+def _cheapest(cells: Cells, targets: Sequence[Shares], closeness: float) -> Cheapest:
     low, high = 1.0, enough(cells.shares)
     best = _within(cells, targets, closeness, high)
     if best is None:
@@ -104,9 +149,7 @@ def _within(
     """Return a fit within a closeness at this cost; None if there is none, or none was found."""
     inside, exactly = WITHIN * closeness, _exactly(closeness)
     fit = rake(cells, targets, draws, closeness=inside, tolerance=exactly, only_whether=True)
-    pairs = zip(fit.margins, targets, strict=True)
-    reached = max(total_variation(shares, target) for shares, target in pairs)
-    return fit if reached <= closeness else None
+    return fit if farthest(fit, targets) <= closeness else None
 
 
 def _whether(cells: Cells, targets: Sequence[Shares], closeness: float, draws: float) -> bool:

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unskew.balance.best.capped import capped, enough, least_possible
+from unskew.balance.best.capped import enough, least_possible, level_of
 from unskew.balance.best.cells import Cells, Shares
 
 Tables = tuple[NDArray[np.float64], ...]
 TOLERANCE = 1e-3  # nats between the distance reached and the bound that no rule can pass
 MOST_STEPS = 3_000
+BOUND_EVERY = 4  # steps
 _TINY = 1e-300  # a share of zero, in logarithms
 _LEAST_STEP = 1e-6
 
@@ -48,9 +49,10 @@ class _State:
     """The tables of one step, with the shares that follow from them."""
 
     tables: Tables
+    level: float  # the logarithm of the c
     ratios: NDArray[np.float64]  # log(r/p) of each combination
     margins: list[Shares]
-    slopes: list[NDArray[np.float64]]
+    slopes: Tables
     distance: float
 
 
@@ -63,12 +65,15 @@ def rake(
     tolerance: float = TOLERANCE,
     most_steps: int = MOST_STEPS,
     only_whether: bool = False,
+    start: Tables | None = None,
 ) -> Raked:
     """Fit the tables by which ``draws`` draws for each kept example come closest to the targets.
 
     Each step moves each table against the slope of the distance: a value that has too much loses.
-    A step that would increase the distance is halved. The distance is convex, so its slope gives
-    a bound for all rules. The fit ends when the distance is within ``tolerance`` of that bound.
+    Steps in the same direction grow (Nesterov's momentum). Where a step would increase the
+    distance, the momentum is lost, and then the step is halved. The distance is convex, so its
+    slope gives a bound for all rules. The fit ends when the distance is within ``tolerance`` of
+    that bound.
 
     Args:
         cells: the combinations of values in a sample.
@@ -78,60 +83,78 @@ def rake(
         tolerance: how close to the bound, in nats.
         most_steps: the fit ends after so many steps in any case.
         only_whether: end as soon as the bound says that the targets cannot be reached.
+        start: tables to begin with.
     """
     draws = min(max(draws, 1.0), enough(cells.shares))
-    flat = tuple(np.zeros(size) for size in cells.sizes)
-    state = _state(cells, targets, draws, closeness, flat)
-    bound, step, steps = 0.0, 1.0, 0
+    problem = _Problem(cells, targets, draws, closeness)
+    last = start or tuple(np.zeros(size) for size in cells.sizes)
+    state = problem.state(last)
+    bound, step, steps, momentum = 0.0, 1.0, 0, 1.0
     while steps < most_steps:
-        slope = cells.total(state.slopes)
-        shares = np.exp(state.ratios) * cells.shares
-        gap = float(slope @ shares) - least_possible(cells.shares, slope, draws)
-        bound = max(bound, state.distance - gap)
-        if state.distance - bound <= tolerance or (only_whether and bound > tolerance):
-            break
+        if steps % BOUND_EVERY == 0:
+            bound = max(bound, problem.bound(state))
+            if state.distance - bound <= tolerance or (only_whether and bound > tolerance):
+                break
         steps += 1
-        moved, step = _moved(cells, targets, draws, closeness, state, step)
-        if moved is None:  # a shorter step would change nothing in floating point
-            break
-        state, step = moved, 1.2 * step
+        moved = _against(state.tables, state.slopes, step)
+        growing = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        further = _against(moved, _difference(last, moved), (momentum - 1) / growing)
+        ahead = problem.state(further, state)
+        if ahead.distance <= state.distance:
+            state, last, momentum, step = ahead, moved, growing, 1.05 * step
+        elif momentum > 1:
+            last, momentum = state.tables, 1.0
+        elif step > _LEAST_STEP:
+            step /= 2
+        else:
+            break  # a shorter step would change nothing in floating point
     return _result(cells, state, bound, draws, steps)
 
 
-def _moved(
-    cells: Cells,
-    targets: Sequence[Shares],
-    draws: float,
-    closeness: float,
-    state: _State,
-    step: float,
-) -> tuple[_State | None, float]:
-    """Return the state after a step that does not increase the distance, and the step."""
-    while step > _LEAST_STEP:
-        tables = tuple(
-            table - step * slope for table, slope in zip(state.tables, state.slopes, strict=True)
-        )
-        moved = _state(cells, targets, draws, closeness, tables)
-        if moved.distance <= state.distance:
-            return moved, step
-        step /= 2
-    return None, step
+@dataclass(frozen=True)
+class _Problem:
+    """The arguments of a fit."""
+
+    cells: Cells
+    targets: Sequence[Shares]
+    draws: float
+    closeness: float
+
+    def state(self, tables: Tables, near_by: _State | None = None) -> _State:
+        """Return the shares that follow from tables, and the slope of the distance there.
+
+        ``near_by`` is a state whose tables differ little; with it, this is faster.
+        """
+        cells = self.cells
+        scores = cells.total(tables)
+        level = level_of(cells.shares, scores, self.draws, near_by.level if near_by else None)
+        ratios = np.minimum(scores + level, np.log(self.draws))
+        margins = cells.margins(np.exp(ratios) * cells.shares)
+        slopes, distance = [], 0.0
+        for shares, target in zip(margins, self.targets, strict=True):
+            nearest = near(shares, target, self.closeness)
+            slope = np.log(np.maximum(shares, _TINY) / np.maximum(nearest, _TINY))
+            slope[shares == 0] = 0.0  # the sample does not have this value
+            slopes.append(slope)
+            distance += float(shares @ slope)
+        return _State(tables, level, ratios, margins, tuple(slopes), max(distance, 0.0))
+
+    def bound(self, state: _State) -> float:
+        """Return a distance that no rule at this cost can go below: what the slope leaves."""
+        cells = self.cells
+        slope = cells.total(state.slopes)
+        shares = np.exp(state.ratios) * cells.shares
+        gap = float(slope @ shares) - least_possible(cells.shares, slope, self.draws)
+        return state.distance - gap
 
 
-def _state(
-    cells: Cells, targets: Sequence[Shares], draws: float, closeness: float, tables: Tables
-) -> _State:
-    """Return the shares that follow from tables, and the slope of the distance there."""
-    ratios = capped(cells.shares, cells.total(tables), draws)
-    margins = cells.margins(np.exp(ratios) * cells.shares)
-    slopes, distance = [], 0.0
-    for shares, target in zip(margins, targets, strict=True):
-        nearest = near(shares, target, closeness)
-        slope = np.log(np.maximum(shares, _TINY) / np.maximum(nearest, _TINY))
-        slope[shares == 0] = 0.0  # the sample does not have this value
-        slopes.append(slope)
-        distance += float(shares @ slope)
-    return _State(tables, ratios, margins, slopes, max(distance, 0.0))
+def _against(tables: Tables, slopes: Tables, step: float) -> Tables:
+    """Return the tables moved by a step against their slopes."""
+    return tuple(table - step * slope for table, slope in zip(tables, slopes, strict=True))
+
+
+def _difference(tables: Tables, others: Tables) -> Tables:
+    return _against(tables, others, 1.0)
 
 
 def _result(cells: Cells, state: _State, bound: float, draws: float, steps: int) -> Raked:

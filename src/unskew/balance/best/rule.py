@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.balance.best.cells import Cells, Codes, Shares, cells_of
+from unskew.balance.best.population import Population
 from unskew.balance.best.raking import Raked
 from unskew.balance.codebook import Codebook
 from unskew.core.errors import UnskewError
@@ -42,6 +43,15 @@ class Pilot:
     def cells(self) -> Cells:
         """Return the combinations of values in the sample."""
         return cells_of(self.codes, self.sizes)
+
+    def population(self) -> Population:
+        """Return the sample by its combinations of values."""
+        return Population(
+            tuple(codebook.variable.name for codebook in self.codebooks),
+            tuple(codebook.values for codebook in self.codebooks),
+            self.cells(),
+            len(self.codes),
+        )
 
     def shares(self) -> list[Shares]:
         """Return the share of each value of each variable."""
@@ -94,6 +104,17 @@ class Rule:
     def codes(self, batch: Batch) -> list[NDArray[np.int64]]:
         """Return the code of each row, for each variable."""
         return [codebook.measure(batch) for codebook in self.codebooks]
+
+    def matrix(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the tables as rows of a matrix, and how many entries each has.
+
+        The last entry of a table is for values that the pilot sample did not have.
+        """
+        sizes = np.array([len(table) for table in self._tables], dtype=np.int64)
+        matrix = np.zeros((len(sizes), sizes.max()))
+        for row, table in zip(matrix, self._tables, strict=True):
+            row[: len(table)] = table
+        return matrix, sizes
 
     def chances_of(self, codes: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
         """Return the probability with which each row is kept, by its codes.

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unskew.core.arrays import Flags, Ints
 from unskew.core.arrow_numbers import arrow_of, numpy_of, texts_of
 from unskew.core.batch import unreadable
 from unskew.core.variables.arrow_texts import text_lengths, text_words
-from unskew.core.variables.measures import HAS, ROLES, TEXTS, VALUE, Measure, measured
+from unskew.core.variables.measures.basic import HAS, ROLES, TEXTS
+from unskew.core.variables.measures.measure import VALUE, Measure, measured
+from unskew.core.variables.measures.nested import MISSING
 from unskew.core.variables.nested import Spans, is_list_type, is_text_type, present, usual
 from unskew.core.variables.packed import Packed, pack, packed, python_rows, spread
 
@@ -41,16 +42,22 @@ def measure_column(column: pa.Array, measure: Measure) -> Packed | None:
     if is_text_type(kind) and measure.name not in _OF_TEXT:
         return _of_distinct(column, measure)
     function = _FUNCTIONS.get(measure.name)
-    result = function(column, measure.label) if function is not None else None
-    if result is None:
-        return _of_rows(column, measure) if pa.types.is_nested(kind) else None
-    return packed(result)
+    label = str(measure.arguments[0]) if measure.arguments else ""
+    result = function(column, label) if function is not None else None
+    if result is not None:
+        return packed(result)
+    return (_of_rows if pa.types.is_nested(kind) else _of_distinct)(column, measure)
 
 
 def _of_distinct(column: pa.Array, measure: Measure) -> Packed | None:
-    """Measure each different text once."""
-    encoded = column.dictionary_encode()
-    values = [measured(measure, text) for text in encoded.dictionary.to_pylist()]
+    """Measure each different value once."""
+    import pyarrow as pa
+
+    try:
+        encoded = column.dictionary_encode()
+    except pa.ArrowNotImplementedError:  # a rare type
+        return _of_rows(column, measure)
+    values = [measured(measure, value) for value in python_rows(encoded.dictionary)]
     if values and all(value is None for value in values):
         return None
     return spread(pack(values), encoded.indices)
@@ -133,7 +140,10 @@ def _count(column: pa.Array, _: str) -> pa.Array | None:
 
 
 def _messages(column: pa.Array) -> tuple[Spans, list[pa.Array], Flags] | None:
-    """Return the items of lists, their roles (text columns), and which rows are messages."""
+    """Return the items of lists, their roles (text columns), and which rows are messages.
+
+    Return None if there are lists, and none of them is messages.
+    """
     import pyarrow as pa
 
     if not is_list_type(column.type):
@@ -148,7 +158,8 @@ def _messages(column: pa.Array) -> tuple[Spans, list[pa.Array], Flags] | None:
     for child in children:
         with_role |= valid & present(child)
     fine = (spans.add(valid) == 0) | (spans.add(with_role) > 0)
-    return spans, children, spans.there & fine
+    are_messages = spans.there & fine
+    return (spans, children, are_messages) if are_messages.any() or not spans.there.any() else None
 
 
 def _turns(column: pa.Array, _label: str) -> pa.Array | None:
@@ -156,12 +167,7 @@ def _turns(column: pa.Array, _label: str) -> pa.Array | None:
     if messages is None:
         return None
     spans, _, are_messages = messages
-    return _known(spans.lengths, are_messages, spans)
-
-
-def _known(values: NDArray[Any], known: Flags, spans: Spans) -> pa.Array | None:
-    """Return the values of the known rows; None if there are rows, and none of them is known."""
-    return arrow_of(values, known) if known.any() or not spans.there.any() else None
+    return arrow_of(spans.lengths, are_messages)
 
 
 def _role_codes(spans: Spans, children: Sequence[pa.Array]) -> tuple[list[str], Ints]:
@@ -245,6 +251,12 @@ def _has(column: pa.Array, label: str) -> pa.Array | None:
     return arrow_of(spans.add(same) > 0, spans.there)
 
 
+def _missing(column: pa.Array, _: str) -> pa.Array:
+    import pyarrow.compute as pc
+
+    return pc.is_null(column, nan_is_null=True)
+
+
 def _part(name: str) -> Callable[[pa.Array, str], pa.Array | None]:
     """Return the measure of a part of dates, for columns of times."""
 
@@ -267,7 +279,7 @@ def _part(name: str) -> Callable[[pa.Array, str], pa.Array | None]:
     return part
 
 
-_OF_TEXT = frozenset({"characters", "words"})
+_OF_TEXT = frozenset({"characters", "words", MISSING})
 _FUNCTIONS: dict[str, Callable[[Any, str], Any]] = {
     "characters": _characters,
     "words": _words,
@@ -276,5 +288,6 @@ _FUNCTIONS: dict[str, Callable[[Any, str], Any]] = {
     "roles": _roles,
     "last_role": _last_role,
     HAS: _has,
+    MISSING: _missing,
     **{name: _part(name) for name in ("year", "month", "weekday", "hour")},
 }

@@ -73,6 +73,17 @@ def _as_coded_integers(values: NDArray[Any], span: int) -> Coded:
     return Coded(values[first].tolist(), codes)
 
 
+def end_to_end(parts: Sequence[Coded]) -> Coded:
+    """Return the rows of all parts, one part after the other."""
+    numbers: dict[Hashable, int] = {}
+    codes = [
+        np.array([numbers.setdefault(v, len(numbers)) for v in part.distinct], np.int64)[part.codes]
+        for part in parts
+    ]
+    rows = np.concatenate(codes) if codes else np.empty(0, np.int64)
+    return Coded(list(numbers), rows).in_order()
+
+
 def appearances(codes: Codes, size: int) -> Codes:
     """Return the codes that occur, in the order in which they first appear; all are < ``size``."""
     rows = np.arange(len(codes))

@@ -10,7 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import islice
 from numbers import Real
 from typing import Any
 
@@ -21,8 +21,15 @@ from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError, brief, check_range
 from unskew.core.processes.stop import RAISED, interrupt
 from unskew.core.usercode import own_code, place_of, raised
-from unskew.core.variables.coded import Coded, as_coded, combine
+from unskew.core.variables.changes import (
+    clipped,
+    coded_values,
+    numbers_of,
+    rounded,
+)
+from unskew.core.variables.coded import Coded, combine
 from unskew.core.variables.column import column_variable
+from unskew.core.variables.intervals import interval_labels
 from unskew.core.variables.values import as_values, check_values
 from unskew.core.variables.variable import By, SalientVariable, Values, Variable, check_support
 
@@ -127,21 +134,13 @@ def clip(variable: Variable, low: float, high: float) -> SalientVariable:
     numbers = isinstance(low, Real) and isinstance(high, Real)
     if not (numbers and low <= high):
         raise UnskewError(f"clip from {low!r} to {high!r} is empty; give low <= high")
-    return _changed(as_variable(variable), "clip", lambda values: np.clip(values, low, high))
+    return clipped(as_variable(variable), low, high)
 
 
 def round_to(variable: Variable, step: float) -> SalientVariable:
     """Return a variable that is rounded to the nearest multiple of ``step``. Halves go up."""
     check_range("step", step, math.ulp(0.0), sys.float_info.max, step="give a positive step")
-
-    def rounded(values: NDArray[Any]) -> NDArray[Any]:
-        if isinstance(step, int) and step < 2**62 and values.dtype.kind in "iu":
-            rest = values % step
-            nearest: NDArray[Any] = values - rest + np.where(2 * rest >= step, step, 0)
-            return nearest
-        return np.floor(values / float(step) + 0.5) * float(step)
-
-    return _changed(as_variable(variable), "round_to", rounded)
+    return rounded(as_variable(variable), step)
 
 
 def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
@@ -161,7 +160,7 @@ def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
     made = as_variable(variable)
 
     def places(values: NDArray[Any]) -> NDArray[np.int64]:
-        numbers = _numbers(made.name, "bins", values)
+        numbers = numbers_of(made.name, "bins", values)
         if numbers.dtype.kind == "f" and np.isnan(numbers).any():
             raise UnskewError(f"variable {made.name!r} gave nan, which is in no bin; give a number")
         return np.searchsorted(cuts, numbers, side="right")
@@ -176,13 +175,6 @@ def bins(variable: Variable, edges: Sequence[float]) -> SalientVariable:
     return replace(made, measure=binned, support=tuple(labels))
 
 
-def interval_labels(edges: Sequence[float]) -> list[str]:
-    """Name the intervals below, between and above ``edges``."""
-    names = [repr(edge).removesuffix(".0") for edge in edges]
-    inner = [f"[{low}, {high})" for low, high in pairwise(names)]
-    return [f"< {names[0]}", *inner, f"≥ {names[-1]}"]
-
-
 def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
     """Combine several variables into one whose values are tuples; X is the tuples seen.
 
@@ -193,78 +185,13 @@ def joint(variables: Sequence[SalientVariable]) -> SalientVariable:
         return variables[0]
 
     def tuples(batch: Batch) -> Values:
-        columns = [_coded(variable, variable.measure(batch)) for variable in variables]
+        columns = [coded_values(variable, variable.measure(batch)) for variable in variables]
         for variable, column in zip(variables, columns, strict=True):
             check_support(variable, column.distinct)
         return combine(columns)
 
     name = " × ".join(variable.name for variable in variables)
     return SalientVariable(name, tuples, parts=tuple(variables))
-
-
-def _coded(variable: SalientVariable, values: Values) -> Coded:
-    try:
-        return as_coded(values)
-    except Exception as error:  # a value may be of a user's own class
-        raise UnskewError(
-            f"variable {variable.name!r} gave values that cannot be compared ({raised(error)}); "
-            "measure a number, a text or a tuple"
-        ) from error
-
-
-def _changed(
-    variable: SalientVariable, name: str, change: Callable[[NDArray[Any]], NDArray[Any]]
-) -> SalientVariable:
-    """Return a variable whose numbers are changed, each distinct one once where they are coded.
-
-    A value that is missing stays missing.
-    """
-
-    def changed(values: Sequence[Hashable]) -> list[Any]:
-        given = [value for value in values if value is not None]
-        numbers = iter(change(_numbers(variable.name, name, as_values(given))).tolist())
-        return [None if value is None else next(numbers) for value in values]
-
-    def measure(batch: Batch) -> Values:
-        values = variable.measure(batch)
-        if not isinstance(values, Coded) and values.dtype == object:
-            values = _coded(variable, values)
-        if isinstance(values, Coded):
-            return values.change(changed)
-        return change(_numbers(variable.name, name, values))
-
-    support = variable.support
-    if support is not None:
-        support = tuple(dict.fromkeys(changed(support)))
-    return replace(variable, measure=measure, support=support)
-
-
-def _numbers(variable: str, combinator: str, values: NDArray[Any]) -> NDArray[Any]:
-    if values.dtype.kind == "f":
-        return values
-    small = values.dtype.kind in "ib" or (values.dtype.kind == "u" and _fit(values))
-    if small:
-        return values.astype(np.int64, copy=False)
-    odd = [value for value in values.tolist() if not _is_number(value)]
-    if odd and all(value is None for value in odd):
-        raise UnskewError(
-            f"{combinator} needs numbers, but some rows have no {variable!r}; fill them in with a "
-            f"function: {combinator}(lambda row: …, …), or leave these rows out"
-        )
-    kinds = " and ".join(sorted({type(value).__name__ for value in values.tolist()}))
-    gave = repr(odd[0]) if odd else f"values of {kinds}"
-    raise UnskewError(
-        f"{combinator} needs numbers, but variable {variable!r} gave {gave}; "
-        "measure numbers of one kind, or leave it out"
-    )
-
-
-def _fit(values: NDArray[Any]) -> bool:
-    return len(values) == 0 or int(values.max()) < 2**63
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, float) or (isinstance(value, int) and -(2**63) <= value < 2**63)
 
 
 def _measure_rows(name: str, function: Callable[[Any], Hashable], batch: Batch) -> Values:

@@ -10,21 +10,22 @@ import json
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from unskew.balance.best.goal import Balance, Goal, balance
 from unskew.balance.best.rule import Pilot, Rule, pilot_of
-from unskew.balance.best.targets import Target
+from unskew.balance.histogram import too_sparse
 from unskew.core.batch import Batch
-from unskew.core.errors import HealthWarning, UnskewError, brief, check_whole
+from unskew.core.errors import HealthWarning, UnskewError, check_whole
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.source import Source
 from unskew.core.values.json_text import hashable, parse_json
 from unskew.core.variables.combine import joint
-from unskew.core.variables.variable import SalientVariable, describe
+from unskew.core.variables.variable import SalientVariable
 from unskew.datasets.parts.part import NOTES
 from unskew.io.files import create_text
 from unskew.io.location import Place, inside
@@ -45,22 +46,6 @@ def goal_of(recipe: Recipe) -> Goal:
         for name, target in recipe.target.items()
     }
     return Goal(recipe.budget, recipe.closeness, targets)
-
-
-def targets_by_name(variables: Sequence[SalientVariable], target: Any) -> dict[str, Target]:
-    """Return the target of each variable that has one: a target for all, or one for each."""
-    names = [variable.name for variable in variables]
-    if target is None:
-        return {}
-    if isinstance(target, Mapping) and not set(target) <= set(names):
-        if len(names) > 1:
-            raise UnskewError(
-                f"target is {brief(target)}; give one for each variable, by name: {describe(names)}"
-            )
-        return {names[0]: target}
-    if isinstance(target, Mapping):
-        return dict(target)
-    return dict.fromkeys(names, target)
 
 
 def warn(messages: Sequence[str]) -> None:
@@ -94,14 +79,26 @@ def fitted(
         check_whole("pilot", draws, 2, "give more examples, or 0 to have the number worked out")
     size = draws or FIRST
     batches = list(passed(_drawn(source, rng, size), size))
-    first = balance(_pilot(variables, batches, goal), goal)
+    first = _fit(variables, batches, goal)
     most = LARGEST_OWN if source.is_own else LARGEST
     wanted = min(most, _wanted(first))
     if draws or wanted <= FIRST:
         return first
     size = wanted - FIRST
     batches += passed(_drawn(source, rng, size), size)
-    return balance(_pilot(variables, batches, goal), goal)
+    return _fit(variables, batches, goal)
+
+
+def _fit(variables: Sequence[SalientVariable], batches: Sequence[Batch], goal: Goal) -> Balance:
+    """Fit the rule to a sample; warn if it balances combinations that are too sparse."""
+    sample = _pilot(variables, batches, goal)
+    fit = balance(sample, goal)
+    sparse: list[str] = []
+    for codebook, shares in zip(sample.codebooks, fit.shares, strict=True):
+        if codebook.variable.parts:
+            counts = np.rint(shares * fit.pilot).astype(np.int64)
+            sparse += too_sparse(codebook.variable.name, counts)
+    return replace(fit, warnings=(*fit.warnings, *sparse))
 
 
 def _pilot(variables: Sequence[SalientVariable], batches: Sequence[Batch], goal: Goal) -> Pilot:

@@ -13,7 +13,7 @@ from unskew.core.recipe import Trust
 from unskew.core.rng import generator
 from unskew.core.variables.variable import By
 from unskew.datasets.resampling.epochs import Epochs, Settings
-from unskew.datasets.resampling.pool import Pool, open_finite, read_pool
+from unskew.datasets.resampling.pool import Pool, open_finite, read_pool, warn_of_pool
 from unskew.datasets.resampling.sampler import RankShare, checksum
 
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples are spread evenly between whole numbers
@@ -29,7 +29,7 @@ class BatchSampler:
     again only after all others of that value came.
 
     Args:
-        target: whatever ``resample`` takes.
+        data: whatever ``resample`` takes.
         by: a variable, or several whose combinations are the values.
         batch: the rows of a batch.
         batches: the batches of an epoch, of all ranks together. Without it, as many as the
@@ -44,7 +44,7 @@ class BatchSampler:
 
     def __init__(
         self,
-        target: Any,
+        data: Any,
         by: By | str | Sequence[str],
         batch: int = 64,
         batches: int | None = None,
@@ -61,7 +61,8 @@ class BatchSampler:
             check_count("batches", batches, "give the number of batches of an epoch")
         check_whole("seed", seed, 0)
         self._share = RankShare(rank, ranks)
-        self._pool = read_pool(open_finite(target, trust), by, lambda _: None)
+        self._pool = read_pool(open_finite(data, trust), by, lambda _: None)
+        warn_of_pool(self._pool)
         self._quotas = batch * _shares(self._pool, shares)
         self._batch, self._seed = int(batch), seed
         self._batches = max(len(self._pool) // self._batch, 1) if batches is None else int(batches)

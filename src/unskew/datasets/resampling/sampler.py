@@ -11,15 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.balance.allotment import most_of_weights
+from unskew.balance.best.targets import Target as Shape
 from unskew.balance.weighting import systematic
 from unskew.core.errors import UnskewError, brief, check_count, check_whole
 from unskew.core.recipe import Trust
 from unskew.core.rng import generator
 from unskew.core.variables.variable import By
-from unskew.datasets.resampling.choice import check_choice, choice
 from unskew.datasets.resampling.epochs import Epochs, Settings
-from unskew.datasets.resampling.pool import open_finite, read_pool
+from unskew.datasets.resampling.pool import open_finite
 from unskew.datasets.resampling.weights import Weights
+from unskew.datasets.resampling.wish import Wish
+
+DIGITS = 9  # of shares in a state: two machines may differ in the last ones
 
 
 class Sampler:
@@ -30,11 +33,17 @@ class Sampler:
     give disjoint parts of them, all of one length.
 
     Args:
-        target: whatever ``resample`` takes; or, without ``by``, a weight for each row.
-        by: a variable, or several that are homogenized together.
+        data: whatever ``resample`` takes; or, without ``by``, a weight for each row.
+        by: a variable, or several. With ``epsilon`` several count jointly, as tuples.
         n: the rows of an epoch, of all ranks together. Without it, as many as are possible
-            without repeats; with ``replacement``, as many as in the data.
+            without repeats; with ``replacement`` or ``repeats``, as many as in the data.
         epsilon: a smaller value gets closer to uniform. Weights do not need it.
+        budget: see ``resample``, as for the next five.
+        closeness: see ``resample``.
+        target: see ``resample``.
+        like: see ``resample``.
+        jointly: see ``resample``.
+        repeats: see ``resample``.
         seed: the same seed gives the same numbers.
         replacement: whether a row may come more than once in an epoch.
         rank: the number of this process, from 0.
@@ -44,11 +53,17 @@ class Sampler:
 
     def __init__(
         self,
-        target: Any,
+        data: Any,
         by: By | str | Sequence[str] | None = None,
         n: int | None = None,
         *,
-        epsilon: float = 0.025,
+        epsilon: float | None = None,
+        budget: float = 0.0,
+        closeness: float = 0.0,
+        target: Shape | Mapping[str, Shape] | None = None,
+        like: Any = None,
+        jointly: bool = False,
+        repeats: int | None = None,
         seed: int = 0,
         replacement: bool = False,
         rank: int = 0,
@@ -56,19 +71,25 @@ class Sampler:
         trust: Trust = False,
     ) -> None:
         """Read the variable of all rows; weights are taken as they are."""
-        check_choice(n, epsilon)
+        if n is not None:
+            check_count("n", n, "ask for at least one example")
+        wish = Wish(epsilon, budget, closeness, target, like, jointly, repeats)
         check_whole("seed", seed, 0)
         self._share = RankShare(rank, ranks)
         if by is None:
-            self._times, size, content = _by_weights(target, n, replacement)
+            if wish.has_goal:
+                raise UnskewError("there is a price or a target without a variable; give by")
+            self._times, size, content = _by_weights(data, n, replacement)
         else:
-            pool = read_pool(open_finite(target, trust), by, lambda _: None)
-            chosen = choice(pool, n, epsilon, replacement)
+            pool = wish.pool(open_finite(data, trust), by, lambda _: None)
+            chosen = wish.choice(pool, n, replacement)
             self._times, size, content = chosen.times, chosen.n, checksum(pool.codes)
+            if wish.has_goal:
+                content += checksum(chosen.shares.round(DIGITS))
         self._seed = seed
         settings: Settings = {
             "n": size,
-            "epsilon": float(epsilon),
+            "epsilon": float(wish.at),
             "seed": int(seed),
             "replacement": bool(replacement),
             "ranks": int(ranks),

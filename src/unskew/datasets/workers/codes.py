@@ -9,10 +9,8 @@ import numpy as np
 
 from unskew.core.processes.worker import Answer, serve
 from unskew.core.values.value_data import values_data
-from unskew.core.variables.combine import joint
-from unskew.datasets.chosen import named_variables
 from unskew.datasets.engines import shared
-from unskew.datasets.resampling.pool import Coder, needed_columns
+from unskew.datasets.resampling.pool import Coder, needed_columns, pool_variables
 
 
 def answering(task: Mapping[str, Any]) -> Answer:
@@ -20,15 +18,18 @@ def answering(task: Mapping[str, Any]) -> Answer:
     opened = shared.opened_again(task)
     columns = needed_columns(opened, task["by"])
     first = next(opened.read(None, columns))
-    variable = joint(named_variables(task["by"], opened, first))
-    Coder(variable).add(first)  # it says what is wrong with a name
+    variables = pool_variables(opened, task["by"], first, task["apart"], task["jointly"])
+    Coder(variables).add(first)  # it says what is wrong with a name
 
     def count(number: int) -> shared.Counted:
-        coder = Coder(variable)
-        codes = [coder.add(batch) for batch in shared.batches_of(opened, number, first, columns)]
-        values = values_data(variable.name, coder.histogram.codebook.values)
-        empty = np.empty(0, np.int32)
-        return {"n": coder.rows, "values": values}, [np.concatenate([empty, *codes])]
+        coder = Coder(variables)
+        codes = [[np.empty(0, np.int32) for _ in variables]]
+        codes += map(coder.add, shared.batches_of(opened, number, first, columns))
+        values = [
+            values_data(codebook.variable.name, codebook.values) for codebook in coder.codebooks
+        ]
+        whole = [np.concatenate(column) for column in zip(*codes, strict=True)]
+        return {"n": coder.rows, "values": values}, whole
 
     return shared.answering(count)
 

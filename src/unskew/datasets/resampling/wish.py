@@ -1,0 +1,126 @@
+"""What a user asks of existing data: by ε, or by a price and a target for each variable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unskew.balance.best.capped import enough
+from unskew.balance.best.goal import Fit, Goal, fit_to
+from unskew.balance.best.targets import Target as Shape
+from unskew.core.errors import UnskewError, brief, check_count, check_range
+from unskew.core.recipe import EPSILONS
+from unskew.core.variables.variable import By
+from unskew.datasets.engines.work import Engine
+from unskew.datasets.parts.pilots import warn
+from unskew.datasets.resampling.choice import RowChoice, choice, fitted_choice
+from unskew.datasets.resampling.pool import Advance, Pool, read_pool, warn_of_pool
+from unskew.datasets.shapes import shapes_of
+from unskew.datasets.target import Target
+
+EPSILON = 0.025  # the paper's choice
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The arguments that ``resample``, ``weights`` and ``Sampler`` share."""
+
+    epsilon: float | None = None
+    budget: float = 0.0
+    closeness: float = 0.0
+    target: Shape | Mapping[str, Shape] | None = None
+    like: Any = None
+    jointly: bool = False
+    repeats: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what means nothing or two things."""
+        if self.budget and self.closeness:
+            raise UnskewError(
+                f"budget is {brief(self.budget)} and closeness is {brief(self.closeness)}; give "
+                "one of them"
+            )
+        if self.budget:
+            check_range("budget", self.budget, 1, step="1 keeps every row")
+        if self.closeness:
+            check_range("closeness", self.closeness, 0.001, 1, step="0.05 is a common choice")
+        if self.repeats is not None:
+            check_count("repeats", self.repeats, "1 takes each row at most once")
+        if self.epsilon is not None:
+            check_range("epsilon", self.epsilon, 0, step=EPSILONS)
+            if self.has_goal:
+                raise UnskewError(
+                    f"epsilon is {brief(self.epsilon)}, and there is a budget, a closeness or a "
+                    "target; give one"
+                )
+
+    @property
+    def has_goal(self) -> bool:
+        """Whether rows are chosen for a price or a target, and not by ε."""
+        asked = (self.budget, self.closeness, self.jointly, self.repeats)
+        return any(asked) or self.target is not None or self.like is not None
+
+    @property
+    def at(self) -> float:
+        """The ε of the paper's rule."""
+        return EPSILON if self.epsilon is None else self.epsilon
+
+    def pool(
+        self,
+        opened: Target,
+        by: By | str | Sequence[str],
+        advance: Advance,
+        engine: Engine | None = None,
+    ) -> Pool:
+        """Read the variables of all rows, in the way that fits the rule."""
+        pool = read_pool(
+            opened, by, advance, engine, apart=self.has_goal, jointly=bool(self.jointly)
+        )
+        if not self.has_goal or self.jointly:
+            warn_of_pool(pool)
+        return pool
+
+    def choice(self, pool: Pool, n: int | None, replacement: bool) -> RowChoice:
+        """Return which rows to take, and how often."""
+        if not self.has_goal:
+            return choice(pool, n, self.at, replacement)
+        if replacement and self.repeats is not None:
+            raise UnskewError(
+                f"repeats is {self.repeats}, and replacement allows any number; give one of them"
+            )
+        limit = None if replacement else self.repeats or 1
+        default = None
+        if not (self.budget or self.closeness) and limit is not None:
+            if n is None and self.repeats is None:
+                raise UnskewError(
+                    f"there is {self._asked} without a price; give budget, closeness, or n"
+                )
+            default = len(pool)
+            wanted = default if n is None else n
+            if wanted > limit * len(pool):
+                raise UnskewError(
+                    f"n is {wanted:,}, but {pool.label} has {len(pool):,} rows, and each may be "
+                    f"taken at most {limit} times; ask for fewer, or allow more: repeats"
+                )
+            fit = self.fit(pool, limit * len(pool) / wanted)
+        else:
+            fit = self.fit(pool, self.budget)
+        return fitted_choice(pool, n, fit, limit, default)
+
+    def fit(self, pool: Pool, budget: float) -> Fit:
+        """Fit the tables; without a price, to what can be had at any price."""
+        shapes = shapes_of(pool.variables, self.target, self.like)
+        population = pool.population(shapes)
+        if not (budget or self.closeness):
+            budget = enough(pool.cells.shares)
+        fit = fit_to(population, Goal(float(budget), self.closeness, shapes))
+        warn(fit.warnings)
+        return fit
+
+    @property
+    def _asked(self) -> str:
+        """What was asked for, in words."""
+        if self.like is not None:
+            return "data to be like"
+        return f"a target, {brief(self.target)}," if self.target is not None else "jointly"

@@ -1,0 +1,1 @@
+"""Proposers: for each kind of field, the features that it may be skewed in."""
