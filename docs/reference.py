@@ -28,7 +28,7 @@ ROOMS = (
     "balance",
     "io",
     "audits",
-    "discover",
+    "discovery",
     "datasets",
 )  # whose modules the design page lists
 # Documented after the public names: what these return, what a domain of your own needs, and Karel.

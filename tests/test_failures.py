@@ -326,7 +326,7 @@ def test_a_time_that_parquet_does_not_have_is_one_line(run):
         file.write_table(table)
     code, out, err = run("convert", "t.arrow", "t.parquet")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "from row 1 on: the examples cannot be written as Parquet" in err
+    assert "from row 1 on: the examples cannot be written as .parquet" in err
     assert not Path("t.parquet").exists()
 
 

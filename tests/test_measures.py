@@ -37,6 +37,13 @@ CASES = [
     ("month(x)", "2024-02-29", 2),
     ("weekday(x)", "2024-02-29", 4),
     ("hour(x)", "2024-02-29 17:30", 17),
+    ("day(x)", "2024-02-29", 29),
+    ("minute(x)", "2024-02-29 17:30", 30),
+    ("minute(x)", "2024-02-29", None),
+    ("which(x, plus, minus)", "3 minus 4", "minus"),
+    ("which(x, plus, minus)", "3 times 4", None),
+    ("pattern(x)", "2024-02-29T17:30", "9999-99-99A99:99"),
+    ("pattern(x)", "ab 1", "a 9"),
     # numbers
     ("number(x)", " -1.50 ", -1.5),
     ("sign(x)", -3, -1),

@@ -218,9 +218,9 @@ def test_lists_by_chance_keep_what_holds_in_all_rows():
 def test_expressions_by_chance_have_other_operators():
     rows = [{"e": f"{RNG.randint(0, 9)}{op}{RNG.randint(0, 9)}"} for op in "+++++-*" * 200]
     proposals = {p.name: p for p in propose(Batch.of(rows)).proposals}
-    plus = proposals["occurrences(e, +)"]
-    assert Counter(plus.values.tolist())[1] == 1000
-    assert Counter(plus.chance[0].tolist())[1] / 1400 == pytest.approx(1 / 3, abs=0.06)
+    which = proposals["which(e, *, +, -)"]  # one operator in each: one choice of three
+    assert Counter(which.values.tolist())["+"] == 1000
+    assert (which.null, which.chance) == ("even", ())
     main = Counter(proposals["main_operator(e)"].chance[0].tolist())
     assert main["*"] / 1400 == pytest.approx(1 / 3, abs=0.06)
 

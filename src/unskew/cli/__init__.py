@@ -157,6 +157,8 @@ def _usage(error: Any) -> str:
     given = _given(getattr(getattr(error, "param", None), "opts", []))
     if allowed and given:
         message = f"{given[0]} is {given[1]!r}; allowed is {allowed}"
+    if getattr(error, "option_name", "") == "--by":  # it is so in audit, and in Python
+        message += "; did you mean --homogenize?"
     command = [word for word in sys.argv[1:2] if word in _COMMANDS]
     where = " ".join(["unskew", *command])
     return f"{message}{'' if message.endswith('?') else ';'} see {where} --help"

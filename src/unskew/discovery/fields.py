@@ -22,6 +22,7 @@ from unskew.discovery.proposal import Field, Kind
 
 MOST_FIELDS = 120
 LOOK = 512  # rows that decide about a kind
+NARROWEST = 3  # columns of a picture that is written as lists
 SHORT_LIST = 8  # items of lists of one length, each a field
 FEW_CHARACTERS = 40  # different ones in a text that may be a drawing
 _NO_NAME = "paths that no name can write"
@@ -153,7 +154,7 @@ def _of_lists(
         yield Field(path, "messages", values)
         yield from _inside(path, values, (0, 1, -1), depth, left_out)
         return
-    if filled and all(map(is_list, filled[0])) and picture_of(filled[0]) is not None:
+    if filled and all(map(is_list, filled[0])) and _is_picture(filled[0]):
         yield Field(path, "array", values)
         return
     yield Field(path, "list", values)
@@ -161,6 +162,11 @@ def _of_lists(
         yield from _inside(path, values, (0, -1), depth, left_out)
     elif filled and len({len(items) for items in lists}) == 1 and 1 < len(filled[0]) <= SHORT_LIST:
         yield from _inside(path, values, range(len(filled[0])), depth, left_out)
+
+
+def _is_picture(rows: Sequence[Any]) -> bool:
+    """Return whether lists in a list are the rows of a picture, and not pairs of numbers."""
+    return picture_of(rows) is not None and len(rows[0]) >= NARROWEST
 
 
 def _kinds(there: Sequence[Any], filled: Sequence[Any]) -> list[Kind]:

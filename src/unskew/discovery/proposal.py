@@ -25,12 +25,15 @@ Kind: TypeAlias = Literal[
 # - "even": all its values come equally often. This is so for what a generator chooses: a number in
 #   its range, a label, a length, a number of items.
 # - "bell": evenly, or like a bell curve. This is so for sums and means of many parts.
+# - "hill": rising to one top and falling after it. This is so for what follows from parts that are
+#   not known: the largest number of a text, the parts of a picture. Only gaps, peaks and several
+#   tops are a skew.
 # - "chance": as in one of the samples in ``Proposal.chance``, in which the parts are shuffled or
 #   drawn anew. This is so for what follows from the parts: the last digit of a number, or whether
 #   a list is in order.
 # - "zipf": as Zipf's law says of a word of a large vocabulary. Such proposals of one path are
 #   looked at together: a word counts only if it comes in many more rows than the next one.
-Null: TypeAlias = Literal["even", "bell", "chance", "zipf"]
+Null: TypeAlias = Literal["even", "bell", "hill", "chance", "zipf"]
 
 
 @dataclass(frozen=True)
@@ -98,8 +101,8 @@ class Proposal:
         values: the value of each row. Numbers that hardly repeat are in bins, and the name says so.
         null: what its values would be in data without skew.
         chance: its values in samples whose parts are shuffled or drawn anew. They may have fewer
-            rows. With the null "chance", the nearest of them counts. With "bell", the nearest of
-            them, of even values and of a bell curve counts.
+            rows. With the null "chance", the nearest of them counts. With others, the nearest of
+            them and of what the null says counts.
         least: for numbers that count something, the smallest count that could come.
         support: all values that could come, where a domain or bins declare them.
         own: the variable, where the name means nothing outside this program: a user's function.

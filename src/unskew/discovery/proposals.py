@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from unskew.core.batch import Batch
 from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError, brief
 from unskew.core.rng import generator
+from unskew.discovery.derived import derived, unjudged
 from unskew.discovery.fields import fields
 from unskew.discovery.proposal import Kind, Proposal, Proposed, Proposer
 from unskew.discovery.propose.arrays import arrays
@@ -70,7 +71,21 @@ def propose(
         if own:
             made.add("own", lambda: of_functions(own, field, batch))  # noqa: B023
     made.add("pairs", lambda: pairs(found, generator(seed, "propose pairs")))
-    return Proposed(list(made.proposals.values()), found, dict(made.left_out))
+    paths = derived(found)
+    judged = [
+        unjudged(proposal) if _follows(proposal.paths, paths) else proposal
+        for proposal in made.proposals.values()
+    ]
+    return Proposed(judged, found, dict(made.left_out))
+
+
+def _follows(measured: Sequence[str], derived_from: Mapping[str, str]) -> bool:
+    """Return whether a feature is of a field that follows from another one."""
+    return any(
+        path == other or path.startswith((f"{other}.", f"{other}["))
+        for path in measured
+        for other in derived_from
+    )
 
 
 class _Made:

@@ -21,7 +21,8 @@ from unskew.discovery.score.words import word_again, word_skews
 Evidence: TypeAlias = Skew | Shortcut | Failure | Shift
 
 LEAST = 0.02  # score; millions of rows would make any difference significant
-LEAST_SKEW = 0.04  # share of the entropy; sums and lengths are never quite like a bell
+LEAST_SKEW = 0.02  # share of the entropy; sums and lengths are never quite like a bell
+LEAST_NATS = 0.08  # about 70 % of the rows with one value of two
 FEWEST = 5  # rows of a value that are enough to say that a model fails in it
 
 
@@ -80,7 +81,7 @@ def _skewed(proposal: Proposal, skew: Skew | None) -> Scored | None:
     """
     if skew is None:
         return None
-    p = min(skew.p if skew.effect >= LEAST_SKEW else 1.0, skew.missing_p)
+    p = min(skew.p if skew.effect >= LEAST_SKEW and skew.kl >= LEAST_NATS else 1.0, skew.missing_p)
     return Scored(proposal, skew.total_variation, skew.kl, min(1.0, 2 * p), skew)
 
 

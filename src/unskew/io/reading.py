@@ -197,6 +197,12 @@ def read_text(path: Place) -> tuple[str, Batch, Domain]:
         text = file.read().decode("utf-8-sig", "replace")
     for domain in map(load_domain, domain_names()):
         if domain.formats.read_text is not None:
-            rows = domain.formats.read_text(text, str(path))
+            try:
+                rows = domain.formats.read_text(text, str(path))
+            except UnskewError as error:
+                raise UnskewError(
+                    f"{error} (a {TEXT} file holds examples of {domain.name}; give a file of data "
+                    "the name that its content has, such as .csv)"
+                ) from error
             return text, Batch.from_arrow(Batch.of(rows).to_arrow()), domain
     raise UnskewError(f"{path} is a text file, and no domain here reads it; point at data")

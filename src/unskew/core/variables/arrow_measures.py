@@ -265,7 +265,7 @@ def _part(name: str) -> Callable[[pa.Array, str], pa.Array | None]:
         import pyarrow.compute as pc
 
         kind = column.type
-        if pa.types.is_date(kind) and name == "hour":
+        if pa.types.is_date(kind) and name in ("hour", "minute"):
             return None
         if not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
             return None
@@ -289,5 +289,5 @@ _FUNCTIONS: dict[str, Callable[[Any, str], Any]] = {
     "last_role": _last_role,
     HAS: _has,
     MISSING: _missing,
-    **{name: _part(name) for name in ("year", "month", "weekday", "hour")},
+    **{name: _part(name) for name in ("year", "month", "weekday", "day", "hour", "minute")},
 }

@@ -32,7 +32,7 @@ def lists(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     rows = [None if view is None else view for view in field.views(MEASURES["distinct"])]
     references = _references(field, rng)
     for name in (*_SUMS, *_FOLLOWS):
-        null: Null = "bell" if name in _SUMS else "chance"
+        null: Null = "hill" if name in _SUMS else "chance"
         least = 0 if name in _COUNTS else None
         yield from of_measure(field, name, null=null, references=references, least=least)
     yield from _ends(field, references)

@@ -14,7 +14,15 @@ from unskew.discovery.propose.make import Made, of_measure, of_measures, of_valu
 DIVISORS = (3, 4, 5, 6, 7, 8, 9, 12)
 _DIGITS = (
     *("parity", "last_digit", "first_digit", "digits", "digit_sum", "distinct_digits"),
-    *("trailing_zeros", "is_prime", "is_square", "is_power_of_two"),
+    *(
+        "is_whole",
+        "decimals",
+        "fraction",
+        "trailing_zeros",
+        "is_prime",
+        "is_square",
+        "is_power_of_two",
+    ),
 )
 _LARGEST = 2**62
 
@@ -24,8 +32,6 @@ def numbers(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     yield from value(field)
     references = drawn_anew(field, rng)
     yield from of_measures(field, ("sign", "magnitude"), null="chance", references=references)
-    yield from of_measures(field, ("is_whole", "decimals"))
-    yield from of_measure(field, "fraction", null="chance", references=references)
     yield from of_measures(field, _DIGITS, null="chance", references=references)
     for divisor in DIVISORS:
         yield from of_measure(field, "remainder", divisor, null="chance", references=references)

@@ -59,7 +59,7 @@ def pairs(fields: Sequence[Field], rng: np.random.Generator) -> Iterator[Made]:
                 sentence(measure, a.path, b.path),
                 (a.path, b.path),
                 of_parts(measure, first, second),
-                null="chance",
+                null="hill",
                 chance=(of_parts(measure, first, mixed),),
             )
 

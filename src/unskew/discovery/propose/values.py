@@ -36,4 +36,6 @@ def dicts(field: Field, _: np.random.Generator) -> Iterator[Made]:
 
 def dates(field: Field, _: np.random.Generator) -> Iterator[Made]:
     """Propose the parts of dates."""
-    yield from of_measures(field, ("year", "month", "weekday", "hour"))
+    yield from of_measures(field, ("year", "month", "weekday", "day", "hour", "minute"))
+    if any(isinstance(value, str) for value in field.distinct):
+        yield from of_measures(field, ("pattern",))

@@ -22,10 +22,11 @@ from unskew.discovery.score.cells import (
 )
 from unskew.discovery.score.tails import chi2_tail, gamma_tail
 
-Nearest: TypeAlias = Literal["even", "bell", "chance", "zipf"]
+Nearest: TypeAlias = Literal["even", "bell", "hill", "chance", "zipf"]
 
 EXPECTED = 5.0  # rows of a cell from which on the law of chi-square holds
 MANY = 8  # values of a number; more are often a measurement, which may be like a bell as well
+HILL_CELLS = 40  # of numbers that may rise and fall
 TRIALS = 60  # of labels without skew, where each has few rows
 
 
@@ -111,7 +112,7 @@ def _usual(
 ) -> dict[Hashable, float]:
     """Return the shares that values would have without skew, as far as these are known."""
     if null == "chance":
-        samples = [told(other) for other in proposal.chance]
+        samples = [sample for other in proposal.chance if (sample := told(other))]
         totals = [sum(sample.values()) for sample in samples]
         return {
             value: max(s.get(value, 0) / n for s, n in zip(samples, totals, strict=True))
@@ -125,15 +126,21 @@ def _usual(
 
 def _distances(proposal: Proposal, counts: dict[Hashable, int]) -> list[tuple[Nearest, _Distance]]:
     """Return the distance from each thing that the values could be without skew."""
-    if proposal.null == "chance" and proposal.chance:
-        return [("chance", _from_sample(counts, told(other))) for other in proposal.chance]
-    bell = proposal.null == "bell" or len(counts) >= MANY
+    samples = [sample for other in proposal.chance if (sample := told(other))]
+    found: list[tuple[Nearest, _Distance]] = [
+        ("chance", _from_sample(counts, sample)) for sample in samples
+    ]
+    if proposal.null == "chance" and found:
+        return found
+    bell = proposal.null in ("bell", "hill") or len(counts) >= MANY
     cells = cells_of(counts, proposal.support or bins_of(proposal.name), bell=bell)
     if cells.size < 2 or cells.counts.max() == 1:
         return []
-    found: list[tuple[Nearest, _Distance]] = [("even", _from_even(cells))]
+    found.append(("even", _from_even(cells)))
     if bell and cells.middles is not None:
         found.append(("bell", _from_bell(cells)))
+    if proposal.null == "hill" and cells.middles is not None:
+        found.append(("hill", _from_hill(cells)))
     return found
 
 
@@ -154,6 +161,41 @@ def _from_bell(cells: Cells) -> _Distance:
     heights = -((middles - mean) ** 2) / (2 * variance)
     curve = cells.widths * np.exp(heights - heights.max())
     return _from_shares(cells.counts, curve / curve.sum(), cells.size - 3)
+
+
+def _from_hill(cells: Cells) -> _Distance:
+    """Compare with the nearest shares that rise to one top and fall after it."""
+    size = math.ceil(cells.size / HILL_CELLS)
+    starts = np.arange(0, cells.size, size)
+    cells = Cells(np.add.reduceat(cells.counts, starts), np.add.reduceat(cells.widths, starts))
+    if cells.size < 2:
+        return _Distance(0.0, 0.0, 0.0, 1.0)
+    heights = cells.counts / cells.widths
+    rising = [
+        falling(heights[: top + 1][::-1], cells.widths[: top + 1][::-1])
+        for top in range(cells.size)
+    ]
+    hills = [
+        np.concatenate([left[::-1], falling(heights[top + 1 :], cells.widths[top + 1 :])])
+        * cells.widths
+        for top, left in zip(range(cells.size), rising, strict=True)
+    ]
+    near = min(hills, key=lambda hill: _kl(cells.counts / cells.n, hill / cells.n))
+    return _from_shares(cells.counts, near / near.sum(), cells.size - 1)
+
+
+def falling(heights: Numbers, widths: Numbers) -> Numbers:
+    """Return the nearest heights that never rise: neighbours that do become their mean."""
+    blocks: list[tuple[float, float, int]] = []  # height, width and number of cells
+    for height, width in zip(heights.tolist(), widths.tolist(), strict=True):
+        block = (height, width, 1)
+        while blocks and blocks[-1][0] < block[0]:
+            before = blocks.pop()
+            both = before[1] + block[1]
+            mean = (before[0] * before[1] + block[0] * block[1]) / both
+            block = (mean, both, before[2] + block[2])
+        blocks.append(block)
+    return np.repeat([block[0] for block in blocks], [block[2] for block in blocks])
 
 
 def _from_shares(counts: Numbers, expected: Numbers, freedom: int) -> _Distance:

@@ -18,6 +18,7 @@ from unskew.core.variables.path import is_list
 TEXTS = ("content", "value", "text")
 ROLES = ("role", "from")
 
+_MINUTE = re.compile(r"[T ]\d\d:(\d\d)")
 _DATE = re.compile(r"(-?\d{4,})-(\d\d)-(\d\d)(?:[T ](\d\d)(?::\d\d.*)?)?", re.DOTALL)
 
 
@@ -104,6 +105,22 @@ def weekday(value: Any) -> int | None:
     return None if date is None else date[0].isoweekday()
 
 
+def day(value: Any) -> int | None:
+    """Return the day of the month of a date."""
+    date = date_of(value)
+    return None if date is None else date[0].day
+
+
+def minute(value: Any) -> int | None:
+    """Return the minute of a date with a time."""
+    if isinstance(value, datetime.datetime):
+        return value.minute
+    if date_of(value) is None or not isinstance(value, str):
+        return None
+    written = _MINUTE.search(value)
+    return None if written is None else int(written[1])
+
+
 def hour(value: Any) -> int | None:
     """Return the hour of a date with a time."""
     date = date_of(value)
@@ -162,5 +179,7 @@ MEASURES = (
     Measure("year", "year", "dates", year),
     Measure("month", "month", "dates", month),
     Measure("weekday", "day of the week, 1 is Monday", "dates", weekday),
+    Measure("day", "day of the month", "dates", day),
     Measure("hour", "hour of the day", "dates with a time", hour),
+    Measure("minute", "minute of the hour", "dates with a time", minute),
 )

@@ -17,6 +17,8 @@ _INDENT = re.compile(r"^[ \t]*(?=\S)", re.MULTILINE)
 _LONGEST_WORD = 60  # characters of a word that is a value
 _TAB = 4  # spaces
 
+LONGEST_PATTERN = 40  # characters of a text that are looked at for how it is written
+
 
 def _word(words: list[str], at: int) -> str | None:
     """Return one of the words, in lower case and without punctuation around it."""
@@ -84,6 +86,22 @@ def token_kinds(view: Text) -> str:
 def indentation(view: Text) -> int:
     """Return the number of spaces before the line that is farthest to the right."""
     return max((len(space.expandtabs(_TAB)) for space in _INDENT.findall(view.text)), default=0)
+
+
+def pattern(view: Text) -> str:
+    """Return how a text is written: 9 for digits, a and A for letters in a row, a space for some.
+
+    Digits are told one by one, up to four in a row.
+    """
+    text = view.text[:LONGEST_PATTERN]
+    text = re.sub(r"[^\W\d_]+", lambda match: "A" if match[0][0].isupper() else "a", text)
+    text = re.sub(r"\d", "9", text)
+    return re.sub(r"9{4,}", "9999", re.sub(r"\s+", " ", text))
+
+
+def which(view: Text, *words: str) -> str | None:
+    """Return the one of some words that comes; of several the one that is named first."""
+    return next((word for word in words if view.occurrences((word,))), None)
 
 
 def place(view: Text, word: str) -> int | None:
@@ -267,6 +285,14 @@ TOKENS = (
         lambda t, word: t.occurrences((word,)) > 0,
         takes="text",
         example="contains(prompt, please)",
+    ),
+    _of("pattern", "how it is written: 9 for digits, a and A for letters", pattern),
+    _of(
+        "which",
+        "which comes: {}",
+        which,
+        takes="texts",
+        example="which(prompt, plus, minus)",
     ),
     Measure(
         "occurrences",
