@@ -90,7 +90,8 @@ def test_without_the_library_list_says_how_to_get_it(run, absent):
 def test_a_list_of_everything_does_not_load_the_library():
     """It takes more than a second. The tasks are listed for whoever names the domain."""
     code = (
-        "import sys; from unskew.cli import app; app(['list'], standalone_mode=False); "
+        "import sys; from unskew.cli import command_line; "
+        "command_line()(['list'], standalone_mode=False); "
         "print('reasoning_gym' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unskew.core.batch import ENDLESS, Batch
 from unskew.core.errors import UnskewError, unknown
@@ -16,8 +16,6 @@ from unskew.core.recipe import Recipe, Trust
 from unskew.core.repeatable import warn_of_unrepeatable
 from unskew.core.rng import generator
 from unskew.core.source import Source, own_source
-from unskew.datasets.parts.shard import OpenRecipe, shard_batches
-from unskew.datasets.parts.splits import SeenKeys
 from unskew.datasets.target import Section, Target
 from unskew.domains import domain_names
 from unskew.io.dataset import RECIPE, Dataset, read_parquet
@@ -48,6 +46,9 @@ from unskew.io.objects.readable import readable_object
 from unskew.io.readers.json_file import is_recipe
 from unskew.io.reading import TEXT, domain_of_file, read_file, read_files, read_text
 from unskew.io.tables import Columns, first_rows
+
+if TYPE_CHECKING:
+    from unskew.datasets.parts.shard import OpenRecipe
 
 JSON = ".json"  # the file of a recipe, or data
 
@@ -87,6 +88,8 @@ def open_target(
 
 def open_recipe(recipe: Recipe) -> OpenRecipe:
     """Find everything that a recipe names; refuse what it does not trust."""
+    from unskew.datasets.parts.shard import OpenRecipe  # files of data need no recipe
+
     refused = untrusted_inputs(recipe)
     if refused:
         raise UnskewError(f"the data names {', '.join(refused)}, which is not opened; {IF_TRUSTED}")
@@ -202,6 +205,9 @@ def _open_source(source: Source, seed: int) -> Target:
 
 def _open_recipe(label: str, recipe: Recipe) -> Target:
     """Open a recipe: its examples are made while they are read."""
+    from unskew.datasets.parts.shard import shard_batches
+    from unskew.datasets.parts.splits import SeenKeys
+
     dropped: Counter[str] = Counter()
 
     def section(index: int) -> Iterator[Batch]:
