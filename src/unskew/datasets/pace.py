@@ -10,12 +10,12 @@ from unskew.core.batch import Batch, concatenate
 from unskew.core.errors import UnskewError, brief, warn_user
 from unskew.core.source import Source, sampler
 from unskew.core.usercode.samplers import CHUNK
-from unskew.datasets.parts.pilots import duration
 from unskew.datasets.target import Target
 
 DEFAULT_N = 100_000  # examples that are read if the target never ends
 FIRST = 512  # examples of a sampler after which its speed is judged
 LONG = 120.0  # seconds; an audit that would take longer stops, unless a number was asked for
+_UNITS = ((86_400, "days"), (3_600, "hours"), (60, "minutes"), (1, "seconds"))
 
 
 def examples_of(
@@ -91,3 +91,10 @@ def as_sampler(
             "function, or unskew.sampler(function, …)"
         )
     return sampler(target, batch=batch, concurrency=concurrency, cache=cache)
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time in words, to two digits: 13 hours, 3.5 minutes."""
+    size, unit = next((unit for unit in _UNITS if seconds >= unit[0]), _UNITS[-1])
+    number = seconds / size
+    return f"{number:.0f} {unit}" if number >= 10 else f"{number:.2g} {unit}"

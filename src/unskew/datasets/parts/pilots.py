@@ -26,13 +26,13 @@ from unskew.core.source import Source
 from unskew.core.values.json_text import hashable, parse_json
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import SalientVariable
+from unskew.datasets.pace import duration
 from unskew.datasets.parts.part import NOTES
 from unskew.io.files import create_text
 from unskew.io.location import Place, inside
 
 RULE = f"{NOTES}/balance.json"  # in the folder of a dataset
 _ANEW = "choose a new folder"
-_UNITS = ((86_400, "days"), (3_600, "hours"), (60, "minutes"), (1, "seconds"))
 FIRST = 4_096  # draws by which the size of a pilot is worked out
 LARGEST = 1 << 19  # draws
 LARGEST_OWN = 1 << 14  # draws of a user's own source, which may be slow
@@ -178,13 +178,6 @@ def _told(
                 f"{duration(n * seconds / done)}; in Python, give pilot for fewer (pilot=1_000), "
                 "and cache to keep them"
             )
-
-
-def duration(seconds: float) -> str:
-    """Return a length of time in words, to two digits: 13 hours, 3.5 minutes."""
-    size, unit = next((unit for unit in _UNITS if seconds >= unit[0]), _UNITS[-1])
-    number = seconds / size
-    return f"{number:.0f} {unit}" if number >= 10 else f"{number:.2g} {unit}"
 
 
 def _wanted(first: Balance) -> int:
