@@ -13,6 +13,9 @@ from tests.commands import exit_code
 # Before torch is loaded: two suites on two cores would starve each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
+# Before Ray is loaded: it gives up on its own server after 20 tries, about one a second, which a
+# busy machine needs.
+os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "300")
 
 
 # How long an example takes says how busy the machine is, and decides nothing.
