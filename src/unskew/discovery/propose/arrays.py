@@ -79,7 +79,9 @@ def arrays(field: Field, rng: np.random.Generator) -> Iterator[Made]:
         }:  # a part of one choice, such as where a robot looks
             yield from _one(field, name)
             continue
-        yield from of_measure(field, "share", name, null="bell")
+        # of numbered colours, how many cells each has is held against an even draw
+        of_share: Null = "hill" if name.isdigit() and len(digits) > 1 else "bell"
+        yield from of_measure(field, "share", name, null=of_share)
         drawn = as_coded(rng.binomial(numbered, 1 / max(1, len(digits))))
         chance = (drawn,) if name in digits and len(digits) > 1 else ()
         null = "chance" if chance else "bell"
