@@ -16,7 +16,7 @@ from typing import Any
 import typer.main
 
 import unskew
-from unskew.cli import app
+from unskew.cli import command_line
 from unskew.core.variables.measures.names import FAMILIES, example, parse_name
 
 ROOT = Path(__file__).parents[1]
@@ -28,7 +28,7 @@ ROOMS = (
     "balance",
     "io",
     "audits",
-    "discover",
+    "discovery",
     "datasets",
 )  # whose modules the design page lists
 # Documented after the public names: what these return, what a domain of your own needs, and Karel.
@@ -84,7 +84,7 @@ def blocks(page: str) -> dict[str, str]:
 
 def commands() -> dict[str, Any]:
     """Return the commands by name, as the command line has them."""
-    group: Any = typer.main.get_command(app)
+    group: Any = typer.main.get_command(command_line())
     by_name: dict[str, Any] = group.commands
     return by_name
 

@@ -8,7 +8,9 @@ from unittest.mock import patch
 
 import pytest
 
-_PROGRESS = re.compile(r"(?!error|warning)\w+ing\b.*: [\d,]+( of [\d,]+)?(, \d+ s left)?( |$)")
+_PROGRESS = re.compile(
+    r"(?!error|warning)\w+ing\b.*: [\d,]+( of [\d,]+)?(, \d+ (s|min) left)?(,|$)"
+)
 UNSKEW = [sys.executable, "-m", "unskew"]
 
 

@@ -505,7 +505,7 @@ def test_the_bins_are_said_with_what_makes_others(run: Any, written: Path) -> No
     (written / "x.jsonl").write_text("\n".join(map(json.dumps, scores(2000))))
     out = " ".join(run("audit", "x.jsonl")[1].split())
     assert re.search(r"\b2\d of 29 bins", out)
-    assert "score (in 29 bins); a function of your own makes other bins" in out
+    assert "score (in 29 bins); other bins have a name, such as bins(score, 1, 10)" in out
 
 
 @pytest.mark.parametrize(

@@ -216,7 +216,7 @@ BAD = {
     "nothing to trace": (("show", "calculator/dcfg", "--trace"), "no steps to trace"),
     "trace of plain rows": (("show", "rows.jsonl", "--trace"), "no steps to trace"),
     "convert what is endless": (("convert", "calculator/dcfg", "o.jsonl"), "does not end"),
-    "convert to another suffix": (("convert", "rows.jsonl", "o.csv"), ".parquet, .jsonl"),
+    "convert to another suffix": (("convert", "rows.jsonl", "o.txt"), ".parquet, .jsonl"),
     "convert nothing": (("convert", "empty.jsonl", "o.parquet"), "no examples"),
     "convert a truncated file": (("convert", "cut.jsonl", "o.parquet"), "line 2 is no JSON"),
     "form of no domain": (("convert", "rows.jsonl", "o.jsonl", "--as", "records"), "no domain"),
@@ -398,9 +398,17 @@ def test_plain_progress_is_a_line_now_and_then(capsys):
             advance(10, "fine")
     printed = capsys.readouterr().err
     lines = printed.splitlines()
-    assert lines == ["counting: 20 of 100, 12 s left fine", "counting: 40 of 100, 24 s left fine"]
+    assert lines == ["counting: 20 of 100, 12 s left, fine", "counting: 40 of 100, 24 s left, fine"]
     others = "error: missing: 3\nwarning: counting is 1\n"
     assert complaints(f"{printed}{NOTICE}\n{others}") == others  # a helper of tests
+
+
+def test_a_long_time_is_told_in_minutes(capsys):
+    now = iter([0.0, 1.0, 61.0])
+    with progress.progress("counting", 100, lambda: next(now)) as advance:
+        advance(1)
+        advance(10)
+    assert capsys.readouterr().err == "counting: 11 of 100, 9 min left\n"
 
 
 def test_what_an_earlier_run_did_is_not_counted_as_speed(capsys):

@@ -9,8 +9,12 @@ import pytest
 import unskew
 from tests.commands import exit_code
 from unskew.core.errors import UnskewError
+from unskew.core.rng import generator
 from unskew.datasets.discover import SAMPLE, discover
+from unskew.datasets.open import open_target
+from unskew.discovery.proposals import propose
 from unskew.discovery.repair import Repair
+from unskew.io.lookup import find_variable
 
 
 def rows(n=2_000, seed=0):
@@ -80,6 +84,13 @@ def test_what_gives_the_answer_away_is_found(data):
     assert first.command.endswith(f"by=[{first.name!r}, 'answer'])")
     assert found["kind"].kind == "skew"
     assert all("answer" not in f.name for f in found.of_kind("shortcut"))
+
+
+def test_a_copy_of_the_answer_is_no_shortcut_and_is_named(data):
+    copied = [row | {"key": {"right": row["answer"]}} for row in data]
+    found = discover(copied, answer="answer")
+    assert "key.right: the answer once more, and no feature of the question" in found.notes
+    assert not any("key" in finding.name for finding in found.of_kind("shortcut"))
 
 
 def test_where_a_model_fails_is_found(data):
@@ -171,6 +182,30 @@ def test_a_function_that_draws_is_searched():
 def test_a_source_is_generated_again():
     found = discover("calculator/t2t", n=2_000, settings={"min_depth": 2})
     assert found.findings[0].command.startswith("unskew generate calculator/t2t --set min_depth=2 ")
+
+
+@pytest.mark.parametrize("source", ["calculator/dcfg", "karel/msr"])
+def test_every_name_of_a_source_can_be_homogenized(source):
+    opened = open_target(source)
+    rows, _ = opened.source.draw(generator(0, "names"), 200)
+    names = [proposal.name for proposal in propose(rows, domain=opened.domain).proposals]
+    assert len(names) > 50
+    for name in names:
+        assert find_variable(name, opened.domain).measure(rows) is not None
+
+
+@pytest.mark.parametrize("name", ["value", "bins(length, 5, 9)", "words(expression)"])
+def test_a_source_is_homogenized_by_its_columns_too(name, tmp_path, monkeypatch, capsys):
+    command = Repair("source", "calculator/dcfg", {}, "balanced").line([name])
+    monkeypatch.chdir(tmp_path)
+    assert exit_code(*shlex.split(command)[1:], "-n", "60") == 0
+    assert unskew.audit(tmp_path / "balanced", by=name).n == 60
+
+
+def test_the_line_for_an_object_runs(data):
+    for finding in discover(data, failures="failed", answer="answer"):
+        made = eval(finding.command, {"unskew": unskew, "data": data})
+        assert len(made.data) > 0
 
 
 @pytest.mark.parametrize(

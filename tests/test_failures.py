@@ -6,6 +6,7 @@ import shutil
 import sys
 import warnings
 from collections import Counter
+from datetime import datetime
 from itertools import count, islice
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from unskew.core.rowhash import row_hashes
 from unskew.core.tally import Tally
 from unskew.core.values.json_text import json_text
 from unskew.datasets.convert import convert
-from unskew.datasets.target import open_target
+from unskew.datasets.open import open_target
 
 
 @pytest.fixture(autouse=True)
@@ -191,10 +192,64 @@ def test_whole_numbers_beyond_64_bits_are_values(values, missing):
     assert "KL" in str(found)
 
 
+@pytest.mark.parametrize(
+    "inside", [{"x": [None, None]}, {"x": {"y": None}}, {"x": [{"y": [None] * 3}]}], ids=repr
+)
+def test_times_beside_lists_of_nothing_are_read(inside):
+    time = datetime(2024, 1, 5)
+    column = pa.array([{**inside, "t": time}] * 9 + [None])
+    expected = [{**inside, "t": "2024-01-05 00:00:00.000000"}] * 9 + [None]
+    for rows in (column, column[4:], column.take(pa.array([8, 9]))):
+        assert list(Batch({"m": rows}).examples()) == [
+            {"m": value} for value in expected[-len(rows) :]
+        ]
+    pq.write_table(pa.table({"m": column}), "data.parquet")
+    assert convert("data.parquet", "made.jsonl") == 10
+    lines = Path("made.jsonl").read_text().splitlines()
+    assert [json.loads(line)["m"] for line in lines] == expected
+
+
 def test_whole_numbers_beyond_64_bits_have_no_column():
     rows = [{"a": 1}] * 5000 + [{"a": 2**70}]
     one_line(lambda: convert(rows, "made.parquet"), "row 5001", "1180591620717411303424", ".jsonl")
     assert convert(rows, "made.jsonl") == 5001
+
+
+@pytest.mark.parametrize(
+    ("first", "later"),
+    [
+        (1, "007"),
+        ("x", 7),
+        (1, True),
+        (True, 2),
+        ([1], ["007"]),
+        ({"b": 1}, {"b": 1, "c": 2}),
+        (1, 5.5),
+    ],
+    ids=repr,
+)
+def test_a_file_is_not_written_with_a_value_that_a_cast_would_change(first, later):
+    rows = [{"a": first}] * 4096 + [{"a": later}]  # two batches
+    Path("data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for target in (rows, "data.jsonl"):
+        one_line(lambda: convert(target, "made.parquet"), "from row 4097", "not the same", ".jsonl")  # noqa: B023
+        assert not Path("made.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "written"),
+    [
+        (1, 5.0, 5),
+        (1.5, 2, 2.0),
+        ({"b": 1, "c": 2}, {"b": 3}, {"b": 3, "c": None}),
+        ({"b": 1, "c": 2}, {"c": 5, "b": 1}, {"b": 1, "c": 5}),
+    ],
+    ids=repr,
+)
+def test_a_file_is_written_where_a_cast_keeps_the_values(first, later, written):
+    rows = [{"a": first}] * 4096 + [{"a": later}]
+    assert convert(rows, "made.parquet") == 4097
+    assert pq.read_table("made.parquet")["a"].to_pylist()[-1] == written
 
 
 def test_unsigned_columns_that_wide_are_audited():
@@ -271,7 +326,7 @@ def test_a_time_that_parquet_does_not_have_is_one_line(run):
         file.write_table(table)
     code, out, err = run("convert", "t.arrow", "t.parquet")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "from row 1 on: the examples cannot be written as Parquet" in err
+    assert "from row 1 on: the examples cannot be written as .parquet" in err
     assert not Path("t.parquet").exists()
 
 

@@ -1,6 +1,7 @@
 """The public names, what importing them loads, and the layers: a planted import is found."""
 
 import ast
+import json
 import shutil
 import subprocess
 import sys
@@ -108,6 +109,47 @@ def test_importing_unskew_loads_nothing_heavy() -> None:
     )
     done = python(code, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# What an audit of a small file needs of other people, and a command of Typer that uses it.
+LIBRARIES = """
+import typer, rich.console, rich.table, numpy, numpy.typing, pyarrow.compute, pyarrow.json
+table = rich.table.Table(box=rich.box.SIMPLE_HEAD)
+table.add_row("no. 1 of\u2003all")
+rich.console.Console(width=10).print(table)
+app = typer.Typer()
+def command(text: str, number: int = 0) -> None: pass
+app.command()(command)
+app(["text"], standalone_mode=False)
+import sys; print(*sys.modules)
+"""
+AUDIT = """
+import sys; from unskew.cli import main; sys.argv = ["unskew", "audit", "small.jsonl"]
+try: main()
+except SystemExit as stop: print(stop.code, *sys.modules)
+"""
+# Rooms and folders of which an audit of a small file needs nothing, and the commands it needs.
+UNUSED = (
+    *("unskew.models", "unskew.experiments", "unskew.discover"),
+    *("unskew.datasets.parts", "unskew.datasets.resampling", "unskew.datasets.workers"),
+)
+USED_COMMANDS = {"audit", "engines", "options", "printing", "progress"}
+
+
+def test_an_audit_of_a_small_file_imports_only_what_it_needs(tmp_path: Path) -> None:
+    rows = [
+        {"text": f"no. {i} of\u2003all", "score": i / 7, "meta": {"kind": i % 3}} for i in range(60)
+    ]
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    (tmp_path / "small.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    code, *imported = python(AUDIT, check=True, cwd=tmp_path).stdout.splitlines()[-1].split()
+    assert code == "0"
+    needed = set(python(LIBRARIES, check=True).stdout.split())
+    others = {name for name in imported if name.split(".")[0] not in sys.stdlib_module_names}
+    own = {name for name in others if name.split(".")[0] == "unskew"}
+    assert others - own - needed == set()
+    assert not [name for name in own if name.startswith((*UNUSED, "unskew.domains."))]
+    assert {name.split(".")[2] for name in own if name.startswith("unskew.cli.")} == USED_COMMANDS
 
 
 def test_the_public_names_are_these() -> None:

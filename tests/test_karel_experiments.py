@@ -155,7 +155,7 @@ def test_a_test_set_is_known_by_its_content(monkeypatch):
     before = [testing.TestSets(FULL).label(name) for name in names]
     testing.content.cache_clear()
     tables = {name: lambda table=table: table().slice(1, 10**6) for name, table in TABLES.items()}
-    monkeypatch.setattr("unskew.datasets.target.find_table", tables_of(tables))
+    monkeypatch.setattr("unskew.datasets.open.find_table", tables_of(tables))
     after = [testing.TestSets(FULL).label(name) for name in names]
     testing.content.cache_clear()
     assert [old != new for old, new in zip(before, after, strict=True)] == [True, True, False]

@@ -10,7 +10,7 @@ from tests.naive import karel as naive
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.datasets.generate import generate
-from unskew.datasets.target import open_target
+from unskew.datasets.open import open_target
 from unskew.domains.karel import DOMAIN, Status, run, to_picture, to_tokens, world
 from unskew.domains.karel.formats import problems as module
 from unskew.domains.karel.formats.problems import Problem, problems, read_problem, write_problem

@@ -16,7 +16,7 @@ from tests.naive.karel_records import record as naive_record
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError
 from unskew.datasets.convert import convert
-from unskew.datasets.target import open_target
+from unskew.datasets.open import open_target
 from unskew.domains import load_domain
 from unskew.domains.karel import from_picture
 from unskew.domains.karel import run as run_programs

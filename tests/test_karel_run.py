@@ -221,7 +221,7 @@ def test_other_settings_or_data_are_refused(tasks, tmp_path):
 
 @pytest.mark.parametrize("limit", [{}, {"minutes": 1, "steps": 1}])
 def test_a_run_ends_by_time_or_by_steps(limit):
-    with pytest.raises(UnskewError, match="either minutes or steps"):
+    with pytest.raises(UnskewError, match="give minutes or steps"):
         RunConfig(TINY, STEP, **limit)
 
 

@@ -9,7 +9,8 @@ from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.core.source import plain_source
 from unskew.datasets.generate import generate
-from unskew.datasets.target import Target, open_target
+from unskew.datasets.open import open_target
+from unskew.datasets.target import Target
 from unskew.domains.karel.examples import INPUTS, PROGRAM, program_rows, world_numbers
 from unskew.models.karel import score as karel_scoring
 from unskew.models.karel.data.examples import read_examples, read_scored

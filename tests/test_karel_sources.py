@@ -11,8 +11,8 @@ from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.tally import Reason, by_kind
 from unskew.datasets.generate import generate
+from unskew.datasets.open import open_input
 from unskew.datasets.run import shard
-from unskew.datasets.target import open_input
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.examples import (
     INPUTS,

@@ -308,6 +308,15 @@ def test_values_of_another_kind_have_no_measure():
             assert measured(measure, None) is None
 
 
+@pytest.mark.parametrize("name", ["turns(x)", "roles(x)", "last_role(x)"])
+@pytest.mark.parametrize("lists", [[[1, 2], None], [["a"], []], [[{"a": 1}], [{"a": 2}]]])
+def test_lists_that_are_no_messages_are_refused_in_every_form(name, lists):
+    rows = [{"x": items} for items in lists if items != []]
+    for batch in (Batch.of(rows), Batch.from_arrow(Batch.of(rows).to_arrow())):
+        with pytest.raises(UnskewError, match="needs messages"):
+            column_variable(name, known=False).measure(batch)
+
+
 def test_missing_tells_none_nan_and_absent_rows():
     for batch in batches({"x": None, "y": 0}, {"x": 1.5, "y": 0}):
         assert column_variable("missing(x)").measure(batch).tolist() == [True, False]

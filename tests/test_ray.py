@@ -24,6 +24,7 @@ from unskew.datasets.engines.ray import knock, ray_cluster
 ray = pytest.importorskip("ray")
 from ray.cluster_utils import Cluster  # noqa: E402 - only where Ray is
 
+pytestmark = pytest.mark.usefixtures("engines_at_once")
 RECIPE = Recipe("karel/narrow", 640, {"r_wall": 0.85, "r_marker": 0.05}, shard_size=40)
 
 

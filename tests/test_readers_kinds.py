@@ -20,7 +20,7 @@ import pytest
 
 import unskew
 from tests.packed_files import zst
-from unskew.datasets.target import open_target
+from unskew.datasets.open import open_target
 from unskew.domains import FILE_COLUMNS, domain_names, domains_with_columns, load_domain
 from unskew.io.location import ObjectPath
 from unskew.io.tables import MOST_BYTES
@@ -518,7 +518,7 @@ def test_reading_a_small_file_imports_nothing_heavy(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(csv())
     (tmp_path / "x.json").write_text(json.dumps(ROWS))
     code = (
-        "import sys; from unskew.datasets.target import open_target\n"
+        "import sys; from unskew.datasets.open import open_target\n"
         f"for name in ('x.jsonl', 'x.csv', 'x.json'):\n"
         f"    print(sum(map(len, open_target({str(tmp_path)!r} + '/' + name).read(None))))\n"
         "heavy = ('numba', 'scipy', 'pandas', 'torch', 'datasets', 'polars')\n"

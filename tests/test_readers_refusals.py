@@ -153,6 +153,14 @@ def test_a_later_block_of_another_type_names_the_row(monkeypatch: pytest.MonkeyP
     )
     Path("x.csv").write_bytes(rows + b"2\n")
     assert "x.csv row 41 has 1 fields" in refusal("x.csv")
+    # Both numbers are numbers, but no column has both.
+    Path("x.csv").write_bytes(rows + b"0.5,x\n9007199254740993,x\n")
+    assert refusal("x.csv").startswith("x.csv row 42: column 'a' is '9007199254740993', but")
+
+
+def test_a_name_of_a_csv_column_may_have_a_line_separator_of_unicode() -> None:
+    Path("x.csv").write_text("a\u2028b,c\n1,2\n")
+    assert list(unskew.audit("x.csv").variables) == ["a\u2028b", "c"]
 
 
 def test_types_of_csv() -> None:

@@ -90,7 +90,8 @@ def test_without_the_library_list_says_how_to_get_it(run, absent):
 def test_a_list_of_everything_does_not_load_the_library():
     """It takes more than a second. The tasks are listed for whoever names the domain."""
     code = (
-        "import sys; from unskew.cli import app; app(['list'], standalone_mode=False); "
+        "import sys; from unskew.cli import command_line; "
+        "command_line()(['list'], standalone_mode=False); "
         "print('reasoning_gym' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG)
@@ -509,3 +510,29 @@ def test_every_task_draws_and_all_but_those_named_are_the_same_in_every_process(
     differ = {task for task in seen[0] if seen[0][task][0] != seen[1][task][0]}
     assert differ <= sources.ORDERED_BY_HASH
     assert [task for task, (_, right) in seen[0].items() if not right] == []
+
+
+@gym
+def test_discover_asks_the_scorer_and_leaves_out_what_is_the_answer_itself():
+    found = unskew.discover("reasoning-gym/gcd", answer="answer", n=600)
+    assert found.blind.answer == 2
+    assert 0.2 < found.blind.score < 0.4
+    assert any("metadata.result: the answer once more" in note for note in found.notes)
+    names = {finding.name for finding in found.of_kind("shortcut")}
+    assert names
+    assert not names & {"metadata.result", "answer_length", "answer"}
+    command = found.of_kind("shortcut")[0].command
+    assert command.startswith("unskew generate reasoning-gym/gcd --homogenize ")
+    assert "--homogenize answer " in command
+
+
+@gym
+def test_a_score_is_the_librarys_own():
+    source = load_domain("reasoning-gym").source("puzzle24")
+    [example] = source.draw(generator(0, "score"), 1)[0].examples()
+    domain = load_domain("reasoning-gym")
+    assert domain.score(example, example["answer"]) == 1
+    assert domain.score(example, "no answer") < 1
+    strange = example | {"metadata": '{"source_dataset": "of my own"}'}
+    assert domain.score(strange, example["answer"]) == 1
+    assert domain.score(strange, "no answer") == 0

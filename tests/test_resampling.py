@@ -290,7 +290,7 @@ def test_too_few_are_named_with_what_to_do(run):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("x.jsonl", "y.csv", "a"), "has the suffix '.csv'; allowed are .parquet, .jsonl"),
+        (("x.jsonl", "y.txt", "a"), "has the suffix '.txt'; allowed are .parquet, .jsonl, .csv"),
         (("x.jsonl", "y.jsonl", "b"), "unknown variable 'b'; choose from a"),
         (("x.jsonl", "y.jsonl", "a", 0), "n is 0; allowed is a whole number of at least 1"),
         (("nowhere.jsonl", "y.jsonl", "a"), "does not exist"),

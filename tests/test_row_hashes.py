@@ -195,6 +195,20 @@ def test_numpy_columns_are_alike_to_their_lists():
     assert row_hashes(Batch(columns)).tolist() == [row_hash(row) for row in rows]
 
 
+def test_times_of_several_units_have_the_hashes_that_each_has_alone():
+    times = [np.datetime64(text) for text in ("9000-01-01", "2000-01-01T00:00:00.000000001", "NaT")]
+    times += [np.timedelta64(1, "D"), np.timedelta64(86_400, "s"), np.timedelta64(1, "ns")]
+    batch = row_hashes(Batch.of([{"t": time} for time in times])).tolist()
+    assert batch == [row_hashes(Batch.of([{"t": time}]))[0] for time in times]
+    assert len(set(batch)) == len(times) - 1  # a day is 86,400 seconds
+
+
+def test_the_order_of_bytes_of_times_does_not_count():
+    times = np.array(["2024-01-05T06:07:08", "NaT"], "<M8[s]")
+    hashes = [row_hashes(Batch({"t": column})) for column in (times, times.astype(">M8[s]"))]
+    assert np.array_equal(*hashes)
+
+
 def test_objects_of_other_classes_are_hashed_by_what_they_print():
     values = [{"a": 1j}, {"a": 2j}, {"a": 1j}, {"a": np.float32(0.5)}, {"a": 0.5}]
     one, two, three, four, five = row_hashes(Batch.of(values)).tolist()

@@ -2,7 +2,6 @@
 
 import datetime
 import json
-import subprocess
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import unskew
-from tests.commands import UNSKEW
-from tests.waiting import HANG, children
+from tests.waiting import children
 from unskew import Recipe, UnskewError, generate
 from unskew.audits.saved import audit_text
 from unskew.datasets.engines import processes
 from unskew.datasets.engines.work import Engine, Work
 from unskew.datasets.workers.audits import answering
 
+pytestmark = pytest.mark.usefixtures("engines_at_once")
 FILES = 5
 
 
@@ -122,6 +121,23 @@ def test_no_process_is_left(folders: dict[str, Path]) -> None:
     assert children() == before
 
 
+def test_an_engine_counts_what_takes_longer_than_to_start_it(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()  # of engines_at_once
+    counted: list[int] = []
+
+    def noted(work: Work) -> Any:
+        counted.extend(work.numbers)
+        yield from here(work)
+
+    alone = unskew.audit(folders["parquet"])
+    for seconds, numbers in ((0.01, []), (0.2, [*range(FILES)])):
+        clock = iter(np.arange(0, 100, seconds)).__next__  # so much for each batch
+        assert unskew.audit(folders["parquet"], engine=noted, clock=clock) == alone
+        assert counted == numbers
+
+
 # What is wrong is said as one process says it.
 
 
@@ -207,20 +223,15 @@ def test_functions_of_a_module_are_called_in_every_process(
 
 @pytest.mark.parametrize("command", ["audit", "resample"])
 def test_workers_change_nothing_of_what_a_command_prints(
-    folders: dict[str, Path], tmp_path: Path, command: str
+    folders: dict[str, Path], tmp_path: Path, command: str, run: Any, monkeypatch: Any
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     outputs = []
     for workers in ("1", "2"):
         flags = ["--homogenize", "small", "-o", f"{workers}.jsonl"] * (command == "resample")
-        run = subprocess.run(
-            [*UNSKEW, command, str(folders["jsonl"]), *flags, "--json", "--workers", workers],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            timeout=HANG,
-        )
-        assert run.returncode == 0, run.stderr
-        outputs.append(run.stdout.replace(f"{workers}.jsonl", "file"))
+        code, out, err = run(command, folders["jsonl"], *flags, "--json", "--workers", workers)
+        assert code == 0, err
+        outputs.append(out.replace(f"{workers}.jsonl", "file"))
     assert outputs[0] == outputs[1]
     files = [path.read_bytes() for path in tmp_path.glob("*.jsonl")]
     assert len(set(files)) == (command == "resample")

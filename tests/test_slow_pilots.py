@@ -10,7 +10,6 @@ from unskew.core.batch import Batch
 from unskew.core.rng import generator
 from unskew.core.source import plain_source
 from unskew.core.variables.combine import as_variables
-from unskew.datasets.pace import told
 from unskew.datasets.parts.pilots import fitted
 
 
@@ -32,7 +31,7 @@ class Timed:
 def pilot(sampler: Timed) -> None:
     source = plain_source(sampler, "slow", clock=sampler.clock)
     variables = as_variables({"side": lambda side: side})
-    fitted(source, variables, Goal(2.0), generator(0, "p"), 2_000, told(source, sampler.clock))
+    fitted(source, variables, Goal(2.0), generator(0, "p"), 2_000, sampler.clock)
 
 
 def test_a_pilot_that_takes_long_says_so_once() -> None:
@@ -41,8 +40,8 @@ def test_a_pilot_that_takes_long_says_so_once() -> None:
     (message,) = [str(warning.message) for warning in warned]
     assert message == (
         "2,000 examples of sampler 'slow' are drawn first, to fit the rule: they come at 2 a "
-        "second, and all take 17 minutes; give pilot for fewer (pilot=1_000), and cache to keep "
-        "them"
+        "second, and all take 17 minutes; in Python, give pilot for fewer (pilot=1_000), and "
+        "cache to keep them"
     )
 
 
@@ -51,6 +50,11 @@ def test_the_warning_comes_after_the_examples_of_a_second() -> None:
     with pytest.raises(HealthWarning):  # in tests, warnings are errors
         pilot(sampler)
     assert sampler.calls == 2
+
+
+def test_a_pilot_of_a_quarter_of_a_minute_says_so_too() -> None:
+    with pytest.warns(HealthWarning, match="at 125 a second, and all take 16 seconds"):
+        pilot(Timed(0.008))
 
 
 def test_a_fast_pilot_says_nothing() -> None:

@@ -14,15 +14,15 @@ from typer.testing import CliRunner
 
 from tests.datasets import agree_with_part
 from unskew import Dataset, Recipe, UnskewError, generate
-from unskew.cli import app
+from unskew.cli import command_line
 from unskew.core.batch import Batch
 from unskew.core.rowhash import content_hashes
 from unskew.core.source import Source
 from unskew.core.variables.combine import joint
 from unskew.datasets.engines import processes
+from unskew.datasets.open import open_input, open_recipe
 from unskew.datasets.parts.shard import restricted
 from unskew.datasets.parts.splits import OTHER_SPLIT, REPEATED, key_hashes, keys_in
-from unskew.datasets.target import open_input, open_recipe
 from unskew.datasets.verify import verify
 from unskew.io.dataset import read_parquet
 from unskew.io.location import sha256
@@ -389,7 +389,7 @@ def test_valid_examples_are_not_called_invalid(own):
     """Another split, another dataset, a repeat: the card and the command line tell them apart."""
     generate(Recipe("calculator/dcfg", 50, seed=1), "first")
     flags = "--split train=60 --split test=40 --exclude first --distinct -o made --workers 1"
-    run = CliRunner().invoke(app, ["generate", "calculator/dcfg", *flags.split()])
+    run = CliRunner().invoke(command_line(), ["generate", "calculator/dcfg", *flags.split()])
     assert run.exit_code == 0, run.output
     output = run.output
     card = Path("made/README.md").read_text()
@@ -403,7 +403,7 @@ def test_valid_examples_are_not_called_invalid(own):
 
 def test_a_named_recipe_takes_its_size_from_the_splits(own):
     flags = "--split train=30 --split test=10 -o made --workers 1"
-    run = CliRunner().invoke(app, ["generate", "karel/msr-train", *flags.split()])
+    run = CliRunner().invoke(command_line(), ["generate", "karel/msr-train", *flags.split()])
     assert run.exit_code == 0, run.output
     assert len(Dataset.open("made")) == 40
 

@@ -21,6 +21,7 @@ from unskew.datasets.engines import processes
 
 store = pytest.importorskip("tests.test_store")  # it needs moto
 s3 = store.s3
+pytestmark = pytest.mark.usefixtures("engines_at_once")
 Put = Callable[[str, bytes], str]
 
 

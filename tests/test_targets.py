@@ -10,7 +10,7 @@ import pytest
 
 import unskew
 from unskew import Recipe, UnskewError
-from unskew.datasets.target import open_input, open_target
+from unskew.datasets.open import open_input, open_target
 
 RECIPE = Recipe("karel/msr", 30, seed=5)
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from unskew import UnskewError, audit
-from unskew.datasets.target import open_target
+from unskew.datasets.open import open_target
 from unskew.io.readers import json_file, json_lines
 
 PIECE = b" " * (1 << 20)

@@ -260,25 +260,10 @@ def _picture(result: Audit | Comparison, path: str | Path) -> Path:
 
 
 def _open(result: Audit | Comparison) -> Path:
-    """Write the page of a result to a new temporary file, and open it."""
-    import tempfile
-    import webbrowser
-
+    from unskew.audits.report import open_page
     from unskew.audits.report.page import page
 
-    text = page(_report(result))
-    with tempfile.NamedTemporaryFile(
-        "w",
-        encoding="utf-8",
-        errors="backslashreplace",
-        prefix="unskew-",
-        suffix=".html",
-        delete=False,
-    ) as file:
-        file.write(text)
-    if not webbrowser.open(Path(file.name).as_uri()):
-        raise UnskewError(f"there is no browser to open; the page is {file.name}")
-    return Path(file.name)
+    return open_page(page(_report(result)))
 
 
 def _notebook(result: Audit | Comparison) -> str:

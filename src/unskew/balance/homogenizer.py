@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from unskew.balance.codebook import Codebook
 from unskew.balance.histogram import FEWEST, Histogram, nothing_to_balance, restore, too_sparse
 from unskew.balance.kept import PATIENCE, Health
 from unskew.balance.saved import AGAIN, BalancerState, Counts, HomogenizerState
-from unskew.core.errors import HealthWarning, UnskewError, check_range
+from unskew.core.errors import UnskewError, check_range, warn_user
 from unskew.core.recipe import EPSILONS
 from unskew.core.rng import at_state, state_of
 from unskew.core.variables.variable import describe
@@ -181,4 +180,4 @@ class Homogenizer:
                 kind = warning.split(maxsplit=1)[0]
                 if kind not in self._warned:
                     self._warned.add(kind)
-                    warnings.warn(warning, HealthWarning, stacklevel=2)
+                    warn_user(warning)

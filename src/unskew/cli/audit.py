@@ -102,8 +102,8 @@ def _audit(
 ) -> Audit:
     """Return the audit of one target, and show progress."""
     from unskew.datasets.api import audit as run
+    from unskew.datasets.open import open_target
     from unskew.datasets.pace import DEFAULT_N
-    from unskew.datasets.target import open_target
 
     opened = open_target(target, settings, seed, trust)
     total = DEFAULT_N if n is None and opened.endless else n

@@ -14,7 +14,7 @@ from unskew.cli.progress import progress
 
 def convert(
     target: Annotated[str, typer.Argument(metavar="IN", help=f"{TARGET} A source needs -n.")],
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="A .parquet or .jsonl file.")],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="A .parquet, .jsonl or .csv file.")],
     form: Annotated[
         str | None,
         option(
@@ -32,7 +32,7 @@ def convert(
     trust: Trust = False,
     as_json: Json = False,
 ) -> None:
-    """Write examples to one Parquet or JSONL file, or in a format of other tools."""
+    """Write examples to one Parquet, JSONL or CSV file, or in a format of other tools."""
     from unskew.datasets.convert import convert as run
 
     with progress(f"converting {target}", n) as advance:

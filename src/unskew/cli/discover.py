@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from unskew.cli.options import TARGET, Json, Seed, Settings, Trust, read_settings
-from unskew.cli.printing import draw, print_json
+from unskew.cli.printing import draw, echo, print_json
 from unskew.cli.progress import progress, with_rate
 
 
@@ -39,14 +40,21 @@ def discover(
         int, typer.Option("-n", help="The most rows to measure; of more, as many at random.")
     ] = 100_000,
     seed: Seed = 0,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Write a page (.html).")
+    ] = None,
     settings: Settings = None,
     trust: Trust = False,
     as_json: Json = False,
 ) -> None:
     """Find the variables that matter, without naming any, and the commands that repair them."""
     from unskew.datasets.discover import discover as run
-    from unskew.datasets.target import open_target
+    from unskew.datasets.open import open_target
 
+    if report is not None:
+        from unskew.audits.report import check_page
+
+        check_page(report)
     opened = open_target(target, read_settings(settings), seed, trust or (target,))
     with progress(f"searching {target}", n if opened.endless else None) as advance:
         result = run(
@@ -61,7 +69,10 @@ def discover(
             advance=with_rate(advance) if opened.endless else advance,
             tell=lambda what: advance(0, what),
         )
+    written = result.picture(report) if report is not None else None
     if as_json:
         print_json(result.to_dict())
     else:
         draw(result)
+        if written is not None:
+            echo(f"report: {written}")

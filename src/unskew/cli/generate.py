@@ -87,8 +87,10 @@ def generate(
     as_json: Json = False,
 ) -> None:
     """Run a recipe: draw, homogenize, and write a dataset of Parquet parts."""
+    from unskew.core.recipe import check_price
     from unskew.datasets.generate import generate as run
 
+    check_price(budget, closeness)
     fields: dict[str, Any] = {
         "n": n,
         "homogenize": tuple(homogenize) if homogenize else None,
@@ -101,7 +103,7 @@ def generate(
         "distinct": distinct or None,
         "budget": budget,
         "closeness": closeness,
-        "target": read_targets(target) or None,
+        "target": read_targets(target, homogenize) or None,
         "jointly": jointly or None,
     }
     chosen = {name: value for name, value in fields.items() if value is not None}
@@ -132,7 +134,7 @@ def _recipe(source: str, given: dict[str, Any], settings: dict[str, str]) -> Rec
     from dataclasses import replace
 
     from unskew.core.recipe import Recipe
-    from unskew.datasets.target import named_recipe, open_input
+    from unskew.datasets.open import named_recipe, open_input
     from unskew.io.location import place
     from unskew.io.lookup import find_source
 
@@ -179,13 +181,13 @@ def _like(recipe: Recipe, like: str) -> Recipe:
 
 def _print_generated(recipe: Recipe, dataset: Dataset, output: str) -> None:
     """Print what was made, what it cost, and what was dropped."""
-    from unskew.audits.report.words import dropped_details
+    from unskew.audits.report.words import dropped_details, some
     from unskew.balance.theory import cost_bound
     from unskew.core.tally import by_kind
     from unskew.datasets.parts.splits import not_wanted
 
     tally, rows, parts = dataset.tally, len(dataset), len(dataset.parts)
-    echo(f"dataset: {output} ({rows:,} examples in {parts} part(s))")
+    echo(f"dataset: {output} ({rows:,} examples in {some(parts, 'part')})")
     if recipe.homogenize:
         most = "" if recipe.has_goal else f" (at most {cost_bound(recipe.epsilon):g} expected)"
         echo(

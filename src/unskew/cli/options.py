@@ -61,7 +61,8 @@ Targets = Annotated[
     typer.Option(
         "--target",
         metavar="VARIABLE=TARGET",
-        help="uniform, log, sqrt, natural, or shares as VALUE:SHARE,VALUE:SHARE. Repeatable.",
+        help="uniform, log, sqrt, natural, or shares as VALUE:SHARE,VALUE:SHARE. Repeatable. "
+        "Without VARIABLE=, it is for all variables.",
     ),
 ]
 Like = Annotated[
@@ -94,8 +95,12 @@ def read_settings(settings: list[str] | tuple[str, ...] | None) -> dict[str, str
     return chosen
 
 
-def read_targets(targets: list[str] | None) -> dict[str, Any]:
-    """Return the ``--target variable=target`` options as a dictionary."""
+def read_targets(targets: list[str] | None, variables: list[str] | None) -> dict[str, Any]:
+    """Return the ``--target`` options as a dictionary; one without a name is for all variables."""
+    from unskew.balance.best.targets import SHAPES
+
+    if targets and len(targets) == 1 and targets[0] in SHAPES:
+        return dict.fromkeys(variables or (), targets[0])
     chosen: dict[str, Any] = {}
     for text in targets or ():
         name, equals, target = text.rpartition("=")

@@ -14,6 +14,7 @@ from unskew.core.processes.stop import raise_if_stopped
 from unskew.core.usercode import stdout_to_stderr
 from unskew.core.visible import visible
 
+MINUTES = 120  # seconds; a longer time is told in minutes
 FIRST_LINE, NEXT_LINES = 2.0, 10.0  # seconds before the first plain line, and between lines
 
 
@@ -109,7 +110,11 @@ def _lines(label: str, total: int | None, clock: Callable[[], float]) -> Advance
             since, more_done = seconds - first[0], done - first[1]
             left = ""
             if total and more_done:
-                left = f", {since * (total - done) / more_done:.0f} s left"
-            echo(f"{label}: {done:,}{of}{left} {note}".rstrip(), err=True)
+                left = f", {_time(since * (total - done) / more_done)} left"
+            echo(f"{label}: {done:,}{of}{left}{', ' if note else ''}{note}", err=True)
 
     return advance
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds > MINUTES else f"{seconds:.0f} s"

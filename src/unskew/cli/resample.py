@@ -15,7 +15,8 @@ from unskew.cli.progress import progress
 
 def resample(
     data: Annotated[
-        str, typer.Argument(metavar="DATA", help="A .parquet or .jsonl file, or a folder of them.")
+        str,
+        typer.Argument(metavar="DATA", help="A file, folder or pattern of data, or a dataset."),
     ],
     homogenize: Annotated[
         list[str],
@@ -27,7 +28,9 @@ def resample(
             "its target.",
         ),
     ],
-    output: Annotated[Path, typer.Option("-o", "--output", help="A .parquet or .jsonl file.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="A .parquet, .jsonl or .csv file.")
+    ],
     n: Annotated[
         int | None,
         typer.Option(
@@ -46,7 +49,11 @@ def resample(
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option("--budget", metavar="ROWS", help="Keep one row of so many, as close as can."),
+        typer.Option(
+            "--budget",
+            metavar="ROWS",
+            help="Keep one row in so many, as close to the targets as can be.",
+        ),
     ] = None,
     closeness: Closeness = None,
     shares: Targets = None,
@@ -72,7 +79,7 @@ def resample(
     crew = engine_of(engine, workers, address)
     targets = {
         name: target if isinstance(target, str) else {hashable(v): share for v, share in target}
-        for name, target in read_targets(shares).items()
+        for name, target in read_targets(shares, homogenize).items()
     }
     with progress(f"resampling {data}, which is read twice", None) as advance:
         result = run(
@@ -81,8 +88,8 @@ def resample(
             n,
             path=output,
             epsilon=epsilon,
-            budget=budget or 0.0,
-            closeness=closeness or 0.0,
+            budget=budget,
+            closeness=closeness,
             target=targets or None,
             like=like,
             jointly=jointly,

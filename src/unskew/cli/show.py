@@ -32,7 +32,7 @@ def show(
 ) -> None:
     """Show a few examples, drawn as their domain draws them."""
     from unskew.core.errors import check_count
-    from unskew.datasets.target import open_target
+    from unskew.datasets.open import open_target
 
     if trace and as_json:
         raise UnskewError("--trace prints text and has no JSON; leave out --json")

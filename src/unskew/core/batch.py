@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.errors import RowError, UnskewError, brief
-from unskew.core.values.arrow_types import with_types_inside
+from unskew.core.values.arrow_types import cast_column, with_types_inside
 from unskew.core.values.nesting import check_nesting
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def readable(column: Column) -> Column:
     if wanted.equals(column.type):
         return column
     try:
-        return column.cast(wanted)
+        return cast_column(column, wanted)
     except pa.ArrowException as error:
         raise unreadable(column.type, error) from error
 

@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import tempfile
 import weakref
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import IO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.errors import UnskewError
 
-IN_MEMORY = 1 << 23  # hashes; more are kept in files
-_BUCKETS = 256  # files; each holds the hashes with one first byte
-_BOUNDS = np.arange(1, _BUCKETS, dtype=np.uint64) << np.uint64(56)
+IN_MEMORY = 1 << 23  # hashes; more are kept in a file
+_GROUPS = 256  # parts of a file that are read one after another, by the first byte of the hashes
+_BOUNDS = np.arange(1, _GROUPS, dtype=np.uint64) << np.uint64(56)
+_SIZE = 8  # bytes of a hash, and of a count
 
 Hashes = NDArray[np.uint64]
 Counts = NDArray[np.int64]
+N = TypeVar("N", np.uint64, np.int64)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Sorted hashes in a file, from a byte on, with their counts after them."""
+
+    start: int
+    ends: list[int]  # where the hashes with each first byte end; the first entry is 0
+
+    def bounds(self, group: int) -> tuple[int, int, int]:
+        """Return the bytes where the hashes and the counts of a group begin, and how many."""
+        first, end = self.ends[group], self.ends[group + 1]
+        hashes = self.start + _SIZE * first
+        return hashes, hashes + _SIZE * self.ends[-1], end - first
 
 
 class Distinct:
     """A set of hashes, or with ``counted`` the count of each hash.
 
     Up to ``in_memory`` hashes wait in memory. Then they are sorted, and equal neighbours become
-    one. If many are left, they go to files in a temporary folder, by their first byte.
+    one. If many are left, they go to a temporary file. The file has no name, so nothing is left of
+    it, however this process ends.
     """
 
     def __init__(self, in_memory: int = IN_MEMORY, *, counted: bool = False) -> None:
@@ -36,7 +53,8 @@ class Distinct:
         self._waiting: list[Hashes] = []
         self._counts: list[Counts] = []  # one array for each that waits, if hashes are counted
         self._held = 0  # hashes that wait
-        self._folder: Path | None = None
+        self._file: IO[bytes] | None = None
+        self._runs: list[_Run] = []  # in the file
 
     def add(self, hashes: Hashes) -> None:
         """Add each hash once."""
@@ -62,16 +80,14 @@ class Distinct:
         The counts are 1 unless hashes are ``counted``.
         """
         self._compact()
-        if self._folder is None:
+        if self._file is None:
             for hashes in self._waiting:
                 yield hashes, self._counts[0] if self._counted else _ones(hashes)
             return
         self._write()
-        for path in self._paths(self._folder):
-            if path.exists():
-                hashes = np.fromfile(path, dtype=np.uint64)
-                counts = np.fromfile(_counts_of(path), dtype=np.int64) if self._counted else None
-                hashes, counts = _different(hashes, counts)
+        for group in range(_GROUPS):
+            hashes, counts = _different(*self._read(self._file, group))
+            if len(hashes):
                 yield hashes, _ones(hashes) if counts is None else counts
 
     def _add(self, hashes: Hashes, counts: Counts) -> None:
@@ -99,45 +115,44 @@ class Distinct:
         self._counts = [] if counts is None else [counts]
 
     def _write(self) -> None:
-        """Append what waits to the files; it is one array."""
+        """Append what waits to the file; it is one array."""
         try:
-            if self._folder is None:
-                self._folder = Path(tempfile.mkdtemp(prefix="unskew-"))
-                weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-            for hashes in self._waiting:
-                self._append(self._folder, hashes)
+            if self._file is None:
+                self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is open until the end
+                weakref.finalize(self, self._file.close)
+            for number, hashes in enumerate(self._waiting):
+                start = self._file.seek(0, os.SEEK_END)
+                self._file.write(hashes.data)
+                if self._counted:
+                    self._file.write(self._counts[number].data)
+                ends = [0, *np.searchsorted(hashes, _BOUNDS).tolist(), len(hashes)]
+                self._runs.append(_Run(start, ends))
+            self._file.flush()
         except OSError as error:
-            folder = self._folder or tempfile.gettempdir()
             raise UnskewError(
-                f"the temporary folder {folder} cannot be used ({error.strerror or error}); free "
-                "space there, or set TMPDIR to a folder with more"
+                f"the temporary folder {tempfile.gettempdir()} cannot be used "
+                f"({error.strerror or error}); free space there, or set TMPDIR to a folder with "
+                "more"
             ) from error
         self._waiting, self._counts, self._held = [], [], 0
 
-    def _append(self, folder: Path, hashes: Hashes) -> None:
-        ends = [0, *np.searchsorted(hashes, _BOUNDS).tolist(), len(hashes)]
-        for path, start, end in zip(self._paths(folder), ends, ends[1:], strict=False):
-            if end > start:
-                _append(path, hashes[start:end])
-                if self._counted:
-                    _append(_counts_of(path), self._counts[0][start:end])
+    def _read(self, file: IO[bytes], group: int) -> tuple[Hashes, Counts | None]:
+        """Return the hashes of a group from all runs, and their counts if they are counted."""
+        bounds = [run.bounds(group) for run in self._runs]
+        hashes = [_numbers(file, begin, n, np.uint64) for begin, _, n in bounds]
+        if not self._counted:
+            return np.concatenate(hashes), None
+        counts = [_numbers(file, begin, n, np.int64) for _, begin, n in bounds]
+        return np.concatenate(hashes), np.concatenate(counts)
 
-    @staticmethod
-    def _paths(folder: Path) -> list[Path]:
-        return [folder / f"{number:02x}" for number in range(_BUCKETS)]
+
+def _numbers(file: IO[bytes], begin: int, n: int, kind: type[N]) -> NDArray[N]:
+    file.seek(begin)
+    return np.frombuffer(file.read(_SIZE * n), kind)
 
 
 def _ones(hashes: Hashes) -> Counts:
     return np.ones(len(hashes), dtype=np.int64)
-
-
-def _counts_of(path: Path) -> Path:
-    return path.with_suffix(".counts")
-
-
-def _append(path: Path, numbers: NDArray[Any]) -> None:
-    with path.open("ab") as file:
-        numbers.tofile(file)
 
 
 def _different(hashes: Hashes, counts: Counts | None) -> tuple[Hashes, Counts | None]:

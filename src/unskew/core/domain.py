@@ -98,6 +98,8 @@ class Domain:
         key: the column that tells examples apart. Without it, all columns do.
         recheck: works out one example again, in a slower way than ``check``, and says whether the
             example is right.
+        score: returns the score of an answer to an example, from 0 to 1, where more answers than
+            the one of the example may be right. ``discover`` asks it what a blind guess scores.
         main: the variables that an audit shows. Without it, all.
         find_variables: for a domain in which every source has other variables. It takes the first
             batch and returns the variables to show, and for each other one why it is left out.
@@ -115,6 +117,7 @@ class Domain:
     check: Callable[[Batch], NDArray[np.bool_]]
     key: str = ""
     recheck: Callable[[Example], bool] | None = None
+    score: Callable[[Example, str], float] | None = None
     main: tuple[str, ...] = ()
     find_variables: Callable[[Batch], tuple[Sequence[SalientVariable], dict[str, str]]] | None = (
         None

@@ -2,10 +2,13 @@
 
 import math
 import operator
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from numbers import Real
 from reprlib import Repr
+from types import FrameType
 
 from unskew.core.visible import visible
 
@@ -67,6 +70,18 @@ def brief(value: object, most: int = 60) -> str:
 
 class HealthWarning(UserWarning):
     """Homogenizing works, but it costs much, or a declared value never came."""
+
+
+def warn_user(message: str) -> None:
+    """Show a ``HealthWarning``, at the line of the user's code that led to it."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and _is_ours(frame):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, HealthWarning, stacklevel=level)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] == "unskew"
 
 
 def is_new(warning: str, warned: set[str]) -> bool:

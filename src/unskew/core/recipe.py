@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from unskew.core.errors import UnskewError, check_range, unknown
+from unskew.core.errors import UnskewError, brief, check_range, unknown
 from unskew.core.values.json_text import parse_json
 
 if TYPE_CHECKING:
@@ -49,6 +49,18 @@ _WORDS: dict[type, str] = {
     Real: "a number",
     bool: "true or false",
 }
+
+
+def check_price(budget: float | None, closeness: float | None, unit: str = "draw") -> None:
+    """Refuse a budget or a closeness out of its range, and both together; None is no price."""
+    if budget is not None and closeness is not None:
+        raise UnskewError(
+            f"budget is {brief(budget)} and closeness is {brief(closeness)}; give one of them"
+        )
+    if budget is not None:
+        check_range("budget", budget, 1, step=f"1 keeps every {unit}")
+    if closeness is not None:
+        check_range("closeness", closeness, 0.001, 1, step="0.05 is a common choice")
 
 
 @dataclass(frozen=True)
@@ -181,20 +193,13 @@ class Recipe:
                 )
             pairs[name] = target if isinstance(target, str) else [list(pair) for pair in target]
         object.__setattr__(self, "target", pairs)
+        check_price(self.budget or None, self.closeness or None)  # in a recipe, 0 is no price
         asked = [name for name in ("budget", "closeness") if getattr(self, name)]
         others = [name for name in ("target", "jointly", "pilot") if getattr(self, name)]
-        if len(asked) == 2:
-            raise UnskewError(
-                f"recipe budget is {self.budget:g} and closeness is {self.closeness:g}; give one"
-            )
         if others and not asked:
             raise UnskewError(f"recipe has {others[0]} without a price; give budget or closeness")
         if asked and not self.homogenize:
             raise UnskewError(f"recipe has {asked[0]}, but homogenizes nothing; name a variable")
-        if self.budget:
-            check_range("budget", self.budget, 1, step="1 keeps every draw")
-        if self.closeness:
-            check_range("closeness", self.closeness, 0.001, 1, step="0.05 is a common choice")
 
     @property
     def balanced(self) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import warnings
 
 import numpy as np
 
-from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.errors import UnskewError, warn_user
 from unskew.core.rng import generator
 from unskew.core.source import Source
 from unskew.core.usercode import in_brackets, stdout_to_stderr
@@ -32,12 +31,10 @@ def warn_of_unrepeatable(source: Source) -> None:
     """Warn where a source gives other examples for the same generator."""
     drawn = _until_different(source, FEW)
     if drawn:
-        warnings.warn(
+        warn_user(
             f"{_what(source)} gave two different examples for the same seed, so this result cannot "
             f"be made again, and the {drawn} examples that were drawn to see this are not in it; "
-            f"{_STEP}",
-            HealthWarning,
-            stacklevel=3,
+            f"{_STEP}"
         )
 
 

@@ -1,5 +1,7 @@
 """The only maker of random generators. Seeds are spawned, never added to indices."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import re

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 # draw(rng, n) returns exactly n valid examples and counts, by reason, what validity cost.
 Drawn = TypeVar("Drawn", bound=Callable[..., tuple[Batch, Counter[str]]])
-Draw: TypeAlias = Callable[[np.random.Generator, int], tuple[Batch, Counter[str]]]
+# (A text, since to read a file needs no np.random, which is imported when it is first named.)
+Draw: TypeAlias = "Callable[[np.random.Generator, int], tuple[Batch, Counter[str]]]"
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,16 @@ from unskew.core.variables.variable import By
 from unskew.datasets.chosen import chosen_auditor, no_column
 from unskew.datasets.engines.shared import shared
 from unskew.datasets.engines.work import Engine
+from unskew.datasets.open import open_target
 from unskew.datasets.pace import as_sampler, examples_of
-from unskew.datasets.target import Target, open_target
+from unskew.datasets.target import Target
 from unskew.io.dataset import Dataset
 from unskew.io.lookup import find_source
 
 Variables: TypeAlias = By | str | Sequence[str] | None
+# Seconds that this process counts alone before an engine starts its processes. They take about as
+# long to start, so small data is not slower than without them, and large data by this much.
+ALONE_SECONDS = 0.5
 AUDITING = "unskew.datasets.workers.audits"  # the module of processes that audit files
 
 
@@ -64,7 +68,8 @@ def audit(
         concurrency: see ``sampler``, for a function.
         cache: see ``sampler``, for a function.
         engine: who counts the files of ``target`` (``unskew.datasets.engines``). The audit is the
-            same whoever counts them. Without it, this process.
+            same whoever counts them. Without it, this process; it also counts what it can count
+            in half a second.
         clock: measures in seconds how long a function takes.
     """
     target = as_sampler(target, batch, concurrency, cache)
@@ -77,7 +82,7 @@ def audit(
         if engine is None:
             auditor, left_out = _audited(opened, by, also, bins, n, advance, clock)
         else:
-            auditor, left_out = _audited_by(engine, opened, by, also, bins, n, advance)
+            auditor, left_out = _audited_by(engine, opened, by, also, bins, n, advance, clock)
     dataset = opened.dataset
     # What a dataset's source dropped, it dropped for all of its examples.
     dropped = opened.dropped if dataset is None or auditor.n == len(dataset) else {}
@@ -142,19 +147,26 @@ def _audited_by(
     bins: Mapping[str, tuple[float, ...]],
     n: int | None,
     advance: Callable[[int], None],
+    clock: Callable[[], float],
 ) -> tuple[Auditor, Mapping[str, str]]:
     """Return what several processes measured; and why variables are left out."""
     if n is not None:
         raise UnskewError(
             f"n is {n}, but an engine reads all files at the same time; leave out n or the engine"
         )
-    first = next(opened.read(None), None)
+    batches = opened.read(None)
+    begin, first = clock(), next(batches, None)
     if first is None:
         raise _nothing(opened)
     auditor, left_out = chosen_auditor(by, also, opened, first, bins)
     auditor.add(first)
     if not auditor.names:
         raise no_column(opened.label, left_out)
+    while opened.pieces and _are_names(by) and clock() - begin < ALONE_SECONDS:
+        rows = next(batches, None)
+        if rows is None:
+            return auditor, left_out
+        auditor.add(rows)
     auditor = auditor.apart()
     task = {"by": by, "also": also, "bins": bins}
     for data, arrays in shared(opened, engine, AUDITING, task):
@@ -163,6 +175,13 @@ def _audited_by(
     for rows in opened.read(SAMPLES):
         auditor.show(rows)
     return auditor, left_out
+
+
+def _are_names(by: Variables) -> bool:
+    """Whether any engine can be told these variables, so that none refuses only large data."""
+    if by is None or isinstance(by, str):
+        return True
+    return isinstance(by, Sequence) and all(isinstance(name, str) for name in by)
 
 
 def _nothing(opened: Target) -> UnskewError:

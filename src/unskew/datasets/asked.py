@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,8 +18,9 @@ from unskew.datasets.drawn import DrawnRows
 from unskew.datasets.target import Target, column_names
 from unskew.discovery.finding import FindingKind
 from unskew.discovery.inquiry import Inquiry
+from unskew.discovery.proposal import Proposed
 from unskew.discovery.score.failure import as_failures
-from unskew.discovery.score.policies import halves
+from unskew.discovery.score.policies import Scorer, halves
 from unskew.discovery.score.shortcut import Blind, blind, prepared
 from unskew.discovery.scored import AboutAnswers, AboutFailures, AboutSkew
 from unskew.io.lookup import resolve
@@ -38,6 +39,7 @@ class Asked:
         first: the rows in the first half.
         hidden: names of columns that are no features of the data.
         answer_names: names of columns that hold the answer.
+        copies: paths that hold the answer once more.
         blind: the policy that always gives the same answer.
         notes: what to know about the answers.
     """
@@ -47,12 +49,35 @@ class Asked:
     first: NDArray[np.bool_]
     hidden: tuple[str, ...] = ()
     answer_names: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
     blind: Blind | None = None
     notes: tuple[str, ...] = ()
 
     def answers_of(self, kind: FindingKind) -> tuple[str, ...]:
         """Return the columns that are no features for one kind of finding."""
-        return self.answer_names if kind in ("shortcut", "failure") else ()
+        return (*self.answer_names, *self.copies) if kind in ("shortcut", "failure") else ()
+
+    def knowing(self, proposed: Proposed) -> Asked:
+        """Return what is asked with the fields that hold the answer once more, as a text or not."""
+        fields = proposed.fields
+        answers = next((field for field in fields if field.path in self.answer_names), None)
+        if answers is None:
+            return self
+        same = _texts(answers.distinct, answers.codes)
+        found = [
+            *(field.path for field in fields if _are(field.distinct, field.codes, same)),
+            *(
+                p.name
+                for p in proposed.proposals
+                if not set(p.paths) & set(self.answer_names)
+                and _are(p.values.distinct, p.values.codes, same)
+            ),
+        ]
+        copies = [name for name in dict.fromkeys(found) if name not in self.answer_names]
+        if not copies:
+            return self
+        note = f"{', '.join(copies)}: the answer once more, and no feature of the question"
+        return replace(self, copies=tuple(copies), notes=(*self.notes, note))
 
     def beside(self, kind: FindingKind) -> tuple[str, ...]:
         """Return the variables that are balanced together with one that was found."""
@@ -94,7 +119,7 @@ def asked_of(
     if answer is None:
         return Asked(None, failed, first, hidden)
     values, names = _values(opened, sample, "answer", answer)
-    told = blind(values, first=first)
+    told = blind(values, first=first, scorer=_scorer(opened, sample, names))
     if told.different < 2:
         raise UnskewError(
             f"answer is {brief(told.answer)} in all {told.rows:,} rows; name a column in which it "
@@ -102,7 +127,26 @@ def asked_of(
         )
     notes = (f"answer: {told.note}",) if told.note else ()
     answers, _ = prepared(values)
-    return Asked(answers, failed, first, hidden, names, told, notes)
+    return Asked(answers, failed, first, hidden, names, blind=told, notes=notes)
+
+
+def _texts(distinct: Sequence[Any], codes: NDArray[np.int64]) -> NDArray[np.object_]:
+    texts: NDArray[np.object_] = np.array(list(map(str, distinct)), dtype=object)[codes]
+    return texts
+
+
+def _are(distinct: Sequence[Any], codes: NDArray[np.int64], texts: NDArray[np.object_]) -> bool:
+    """Return whether values are the same as texts in all rows."""
+    few = slice(100)  # most fields differ in the first rows
+    return all((_texts(distinct, codes[some]) == texts[some]).all() for some in (few, slice(None)))
+
+
+def _scorer(opened: Target, sample: DrawnRows, names: Sequence[str]) -> Scorer | None:
+    """Return what an answer to a row scores, where the domain of the data knows it."""
+    score = opened.domain.score if opened.domain is not None else None
+    if score is None or not names:
+        return None
+    return lambda answer, row: score(next(sample.rows.slice(row, 1).examples()), str(answer))
 
 
 def _values(

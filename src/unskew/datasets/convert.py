@@ -1,4 +1,4 @@
-"""One file of examples from anything that can be read: Parquet, JSONL, or a form of others."""
+"""One file of examples from anything that can be read: Parquet, JSONL, CSV, or another form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from unskew.core.batch import Batch
 from unskew.core.domain import Domain, domain_code, example_data
 from unskew.core.errors import RowError, UnskewError, brief, check_count, unknown
 from unskew.core.recipe import Trust
-from unskew.datasets.target import Target, open_target
+from unskew.datasets.open import open_target
+from unskew.datasets.target import Target
 from unskew.io.dataset import Dataset
 from unskew.io.files import check_writable, write_by
 from unskew.io.layout import data_files, is_pattern
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-FILES = (".parquet", ".jsonl")  # that are written
+FILES = (".parquet", ".jsonl", ".csv")  # that are written
 _DAYS = (-12_687_428, 11_248_738)  # since 1970 of the years -32767 to 32767, which Arrow prints
 _UNITS = {"day": 1, "s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
@@ -41,11 +42,12 @@ def convert(
     trust: Trust = False,
     advance: Callable[[int], None] = lambda _: None,
 ) -> int:
-    """Write the examples of ``target`` as one .parquet or .jsonl file; return how many.
+    """Write the examples of ``target`` as one .parquet, .jsonl or .csv file.
 
-    ``target`` is what ``audit`` takes. If it is endless, it needs ``n``, the number of examples.
-    ``form`` names a form of other programs (``records``: the JSONL of the original Karel dataset).
-    Code that a dataset names is imported only with ``trust``.
+    Returns the number of examples. ``target`` is what ``audit`` takes. If it is endless, it needs
+    ``n``, the number of examples to write. ``form`` names a form of other programs (``records``:
+    the JSONL of the original Karel dataset). Code that a dataset names is imported only with
+    ``trust``.
     """
     path = Path(path)
     check_suffix(path)
@@ -88,7 +90,9 @@ def check_apart(target: Any, path: Path) -> None:
 def writer(opened: Target, path: Path, form: str | None = None) -> Callable[[Iterator[Batch]], int]:
     """Return the function that writes batches of a target to a file and says how many rows."""
     if form is None and path.suffix == ".parquet":
-        return lambda batches: _write_parquet(batches, path)
+        return lambda batches: _write_tables(batches, path, _parquet)
+    if form is None and path.suffix == ".csv":
+        return lambda batches: _write_tables(batches, path, _csv)
     domain = opened.domain
     if form is None:
         return lambda batches: _write_jsonl(batches, path, lambda row, _: example_data(row, domain))
@@ -126,21 +130,24 @@ def _counted(opened: Target, n: int | None, advance: Callable[[int], None]) -> I
         raise UnskewError(f"{opened.label} gave no examples; there is nothing to convert")
 
 
-def _write_parquet(batches: Iterator[Batch], path: Path) -> int:
-    import pyarrow.parquet as pq
-
+def _write_tables(
+    batches: Iterator[Batch], path: Path, opened: Callable[[Path, pa.Schema], Any]
+) -> int:
+    """Write batches as tables of one schema; ``opened`` makes what writes them."""
     rows = 0
 
     def write(beside: Path) -> None:
         nonlocal rows
-        writer = None
+        writer: Any = None
+        schema: pa.Schema = None
         try:
             for batch in batches:
                 table = _table(batch, rows)
-                with _parquet_errors(rows):
-                    if writer is None:
-                        writer = pq.ParquetWriter(beside, table.schema, compression="zstd")
-                    writer.write_table(_alike(table, writer.schema, rows))
+                with _table_errors(rows, path.suffix):
+                    if schema is None:
+                        schema = table.schema
+                        writer = opened(beside, schema)
+                    writer.write_table(_alike(table, schema, rows))
                 rows += len(table)
         finally:
             if writer is not None:
@@ -150,16 +157,36 @@ def _write_parquet(batches: Iterator[Batch], path: Path) -> int:
     return rows
 
 
+def _parquet(path: Path, schema: pa.Schema) -> Any:
+    import pyarrow.parquet as pq
+
+    return pq.ParquetWriter(path, schema, compression="zstd")
+
+
+def _csv(path: Path, schema: pa.Schema) -> Any:
+    """Return a writer of CSV, which has no place for lists and dicts."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    for field in schema:
+        if pa.types.is_nested(field.type):
+            raise UnskewError(
+                f"column {field.name!r} holds lists or dicts, which CSV cannot hold; write a "
+                ".jsonl or .parquet file"
+            )
+    return csv.CSVWriter(path, schema)
+
+
 @contextmanager
-def _parquet_errors(rows: int) -> Iterator[None]:
-    """Turn an error of Arrow into one line: Parquet has no form for some times and types."""
+def _table_errors(rows: int, suffix: str) -> Iterator[None]:
+    """Turn an error of Arrow into one line: no file has a form for all times and types."""
     import pyarrow as pa
 
     try:
         yield
     except pa.ArrowException as error:
         raise UnskewError(
-            f"from row {rows + 1} on: the examples cannot be written as Parquet "
+            f"from row {rows + 1} on: the examples cannot be written as {suffix} "
             f"({str(error).splitlines()[0]}); correct that value, or leave the column out"
         ) from error
 

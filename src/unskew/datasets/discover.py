@@ -22,9 +22,12 @@ from unskew.core.variables.coded import end_to_end
 from unskew.core.variables.variable import Variable
 from unskew.datasets.asked import Asked, asked_of
 from unskew.datasets.drawn import DrawnRows, drawn_rows
+from unskew.datasets.open import open_target
 from unskew.datasets.pace import as_sampler, examples_of
 from unskew.datasets.repairs import repair_of, repair_of_both
-from unskew.datasets.target import Target, open_target
+from unskew.datasets.target import Target
+from unskew.discovery.combinations.failing import Slice
+from unskew.discovery.combinations.joint import Joint
 from unskew.discovery.finding import Discovery, Finding
 from unskew.discovery.inquiry import (
     Inquiry,
@@ -36,8 +39,10 @@ from unskew.discovery.inquiry import (
 )
 from unskew.discovery.proposal import Proposal, Proposed
 from unskew.discovery.proposals import propose
+from unskew.discovery.repair import Repair
 from unskew.discovery.score.ceiling import Ceiling, ceiling
-from unskew.discovery.scored import AboutShift, sides
+from unskew.discovery.scored import AboutFailures, AboutShift, AboutSkew, sides
+from unskew.discovery.together import as_joint_finding, joints, slices
 
 ROWS = 100_000  # that are measured, at most
 SAMPLE = 10_000  # rows in which all features are measured
@@ -119,9 +124,10 @@ def discover(
     asked = asked_of(opened, here.sample, answer, failures)
     tell("proposing features")
     proposed = _proposed(here, own, seed, domain)
+    asked = asked.knowing(proposed)
     fixing, other_fixing, there = repair_of(opened, target, trust), None, None
     proposals, left_out = list(proposed.proposals), Counter(proposed.left_out)
-    proposals = _without(proposals, asked.hidden, left_out)
+    proposals = _without(proposals, asked.hidden, left_out, here)
     auc = None
     if against is not None:
         other = open_target(against, None, seed, trust)
@@ -135,7 +141,7 @@ def discover(
     listed: list[list[Finding]] = []
     for inquiry in inquiries:
         tell(f"looking for {inquiry.kind}")
-        within = _without(proposals, asked.answers_of(inquiry.kind), left_out)
+        within = _without(proposals, asked.answers_of(inquiry.kind), left_out, here)
         found = inquire(inquiry, within, rows, top, inquiries=len(inquiries))
         listed.append([])
         for one in found.chosen:
@@ -146,6 +152,9 @@ def discover(
         suffix = f" ({inquiry.kind})" if len(inquiries) > 1 else ""
         left_out.update({f"{why}{suffix}": count for why, count in found.left_out.items()})
     findings = [finding for rank in zip_longest(*listed) for finding in rank if finding is not None]
+    for inquiry in inquiries:
+        within = _without(proposals, asked.answers_of(inquiry.kind), Counter(), here)
+        findings += _together(inquiry, within, rows, top, here, fixing)
     return Discovery(
         opened.label,
         tuple(findings),
@@ -202,18 +211,32 @@ def _proposed(
 
 
 def _without(
-    proposals: Sequence[Proposal], paths: Sequence[str], left_out: Counter[str]
+    proposals: Sequence[Proposal], paths: Sequence[str], left_out: Counter[str], side: _Side
 ) -> list[Proposal]:
     """Return the proposals that measure none of these paths, nor anything inside them."""
+    columns = side.few_rows.columns
+    alone = [Batch({name: columns[name]}) for name in paths if name in columns]
     kept = [
         proposal
         for proposal in proposals
         if not any(_is_within(path, name) for path in proposal.paths for name in paths)
         and proposal.name not in paths
+        and not any(_needs_no_more(proposal, column) for column in alone)
     ]
     if len(kept) < len(proposals):
         left_out[OF_THE_ANSWER] += len(proposals) - len(kept)
     return kept
+
+
+def _needs_no_more(proposal: Proposal, column: Batch) -> bool:
+    """Return whether a variable of a domain, which names no paths, is worked out of a column."""
+    if proposal.paths:
+        return False
+    try:
+        proposal.variable.measure(column.slice(0, 1))
+    except UnskewError:
+        return False
+    return True
 
 
 def _is_within(path: str, name: str) -> bool:
@@ -264,6 +287,26 @@ def _inquiries(asked: Asked, here: _Side, there: _Side | None) -> list[Inquiry]:
             )
         ]
     return asked.inquiries(here.few)
+
+
+def _together(
+    inquiry: Inquiry,
+    proposals: Sequence[Proposal],
+    rows: Rows,
+    top: int,
+    here: _Side,
+    fixing: Repair,
+) -> list[Finding]:
+    """Return the combinations of variables that answer a question."""
+    found: Sequence[tuple[Slice | Joint, Sequence[Proposal]]] = ()
+    if isinstance(inquiry.few, AboutFailures) and isinstance(inquiry.all, AboutFailures):
+        found = slices(proposals, inquiry.few, inquiry.all, rows, top)
+    elif isinstance(inquiry.few, AboutSkew):
+        found = joints(proposals, rows, top)
+    numbers = here.sample.numbers
+    if found and len(found[0][1][0].values) < len(numbers):
+        numbers = numbers[here.few]
+    return [as_joint_finding(one, parts, numbers, fixing.line) for one, parts in found]
 
 
 def _shown(sample: DrawnRows, numbers: Sequence[int]) -> dict[int, Any]:

@@ -16,11 +16,11 @@ from unskew.core.repeatable import refuse_unrepeatable
 from unskew.datasets.engines.work import Engine
 from unskew.datasets.finish import at_once, finish
 from unskew.datasets.inputs import RECORD, contents_of, record_inputs
+from unskew.datasets.open import open_recipe
 from unskew.datasets.parts.part import NOTES, finished_part
 from unskew.datasets.parts.pilots import freeze, frozen_rule, warn
 from unskew.datasets.parts.shard import OpenRecipe, shard_batches
 from unskew.datasets.run import Advance, check_owner, part_work, run_part
-from unskew.datasets.target import open_recipe
 from unskew.io.dataset import RECIPE, Dataset
 from unskew.io.files import create_text, remove, remove_stale
 from unskew.io.location import Place, check_contents, files_below, place, plain_errors

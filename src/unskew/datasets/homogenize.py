@@ -33,10 +33,10 @@ from unskew.core.values.json_text import json_text, parse_json
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import By
 from unskew.datasets.chosen import named_variables
-from unskew.datasets.pace import as_sampler, examples_of, told
+from unskew.datasets.open import open_target
+from unskew.datasets.pace import as_sampler, examples_of
 from unskew.datasets.parts.pilots import balanced_variables, fitted, warn
 from unskew.datasets.shapes import shapes_of
-from unskew.datasets.target import open_target
 from unskew.io.lookup import (
     find_source,
     resolve,
@@ -147,8 +147,8 @@ def homogenize(
     epsilon: float | None = None,
     seed: int = 0,
     *,
-    budget: float = 0.0,
-    closeness: float = 0.0,
+    budget: float | None = None,
+    closeness: float | None = None,
     target: Wanted | Mapping[str, Wanted] | None = None,
     like: Any = None,
     jointly: bool = False,
@@ -196,7 +196,7 @@ def homogenize(
     variables = resolve(by, source.domain)
     rng = generator(seed, source.name, "accept", 0)
     chooser: Chooser
-    if budget or closeness:
+    if budget is not None or closeness is not None:
         if epsilon is not None:
             raise UnskewError(
                 f"epsilon is {brief(epsilon)}, and there is a budget or a closeness; give one"
@@ -205,7 +205,7 @@ def homogenize(
         goal = Goal(budget, closeness, shapes_of(chosen, target, like))
         pilot_rng = generator(seed, source.name, "pilot")
         check_range("cost_limit", cost_limit, 1)
-        fit = fitted(source, chosen, goal, pilot_rng, pilot, told(source))
+        fit = fitted(source, chosen, goal, pilot_rng, pilot)
         warn([*fit.warnings, *_dear(fit.draws, goal, cost_limit)])
         chooser = Balancer(fit.rule, rng)
     else:
@@ -217,7 +217,7 @@ def homogenize(
 
 def _dear(draws: float, goal: Goal, limit: float) -> list[str]:
     """Say that a closeness costs much. Whoever gives a budget knows what it costs."""
-    if not goal.closeness or draws <= limit:
+    if goal.closeness is None or draws <= limit:
         return []
     return [
         f"closeness {goal.closeness:g} costs {draws:,.0f} draws for each kept example, above the "

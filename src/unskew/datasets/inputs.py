@@ -12,8 +12,8 @@ import json
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.core.values.json_text import parse_json
+from unskew.datasets.open import open_input
 from unskew.datasets.parts.part import NOTES
-from unskew.datasets.target import open_input
 from unskew.io.files import write_text
 from unskew.io.location import Place
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from unskew.core.batch import Batch, concatenate
-from unskew.core.errors import HealthWarning, UnskewError, brief
+from unskew.core.errors import UnskewError, brief, warn_user
 from unskew.core.source import Source, sampler
 from unskew.core.usercode.samplers import CHUNK
 from unskew.datasets.target import Target
@@ -17,7 +15,6 @@ from unskew.datasets.target import Target
 DEFAULT_N = 100_000  # examples that are read if the target never ends
 FIRST = 512  # examples of a sampler after which its speed is judged
 LONG = 120.0  # seconds; an audit that would take longer stops, unless a number was asked for
-
 _UNITS = ((86_400, "days"), (3_600, "hours"), (60, "minutes"), (1, "seconds"))
 
 
@@ -51,11 +48,9 @@ def examples_of(
         yield drawn
         reason = _reason_to_stop(source, done / seconds if seconds else float("inf"), default)
         if n is None and done == FIRST and reason:
-            warnings.warn(
+            warn_user(
                 f"{what} has the first {FIRST} examples of sampler {source.name!r}: {reason}; "
-                f"give n for more (n={default:_})",
-                HealthWarning,
-                stacklevel=3,
+                f"give n for more (n={default:_})"
             )
             return
 
@@ -68,38 +63,6 @@ def _reason_to_stop(source: Source, rate: float, default: int) -> str:
     if seconds <= LONG:
         return ""
     return f"they came at {rate:.3g} a second, and {default:,} would take {duration(seconds)}"
-
-
-def told(
-    source: Source, clock: Callable[[], float] = time.monotonic
-) -> Callable[[Iterator[Batch], int], Iterator[Batch]]:
-    """Return what passes on the examples of a pilot, and warns early if it will take long."""
-
-    def passed(batches: Iterator[Batch], n: int) -> Iterator[Batch]:
-        begin, done, is_told = clock(), 0, source.sampler is None
-        for batch in batches:
-            yield batch
-            done += len(batch)
-            seconds = clock() - begin
-            if not is_told and seconds * n > LONG * done:
-                is_told = True
-                warnings.warn(
-                    f"{n:,} examples of sampler {source.name!r} are drawn first, to fit the rule: "
-                    f"they come at {done / seconds:.3g} a second, and all take "
-                    f"{duration(n * seconds / done)}; give pilot for fewer (pilot=1_000), and "
-                    "cache to keep them",
-                    HealthWarning,
-                    stacklevel=3,
-                )
-
-    return passed
-
-
-def duration(seconds: float) -> str:
-    """Return a length of time in words, to two digits: 13 hours, 3.5 minutes."""
-    size, unit = next((unit for unit in _UNITS if seconds >= unit[0]), _UNITS[-1])
-    number = seconds / size
-    return f"{number:.0f} {unit}" if number >= 10 else f"{number:.2g} {unit}"
 
 
 def _even(batches: Iterator[Batch], advance: Callable[[int], None]) -> Iterator[Batch]:
@@ -128,3 +91,10 @@ def as_sampler(
             "function, or unskew.sampler(function, …)"
         )
     return sampler(target, batch=batch, concurrency=concurrency, cache=cache)
+
+
+def duration(seconds: float) -> str:
+    """Return a length of time in words, to two digits: 13 hours, 3.5 minutes."""
+    size, unit = next((unit for unit in _UNITS if seconds >= unit[0]), _UNITS[-1])
+    number = seconds / size
+    return f"{number:.0f} {unit}" if number >= 10 else f"{number:.2g} {unit}"

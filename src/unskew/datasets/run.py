@@ -11,10 +11,10 @@ from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.datasets.engines.work import Work
 from unskew.datasets.inputs import check_inputs
+from unskew.datasets.open import open_recipe
 from unskew.datasets.parts.part import make_part
 from unskew.datasets.parts.pilots import frozen_rule
 from unskew.datasets.parts.shard import make_shard
-from unskew.datasets.target import open_recipe
 from unskew.io.dataset import RECIPE
 from unskew.io.files import remove_left
 from unskew.io.location import Place

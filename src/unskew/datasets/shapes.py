@@ -11,7 +11,8 @@ from unskew.balance.best.targets import Target as Shape
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, brief
 from unskew.core.variables.variable import SalientVariable, describe
-from unskew.datasets.target import Target, open_target
+from unskew.datasets.open import open_target
+from unskew.datasets.target import Target
 
 LIKE = 100_000  # draws of a source that others should be like; of data, all rows
 
@@ -23,7 +24,11 @@ def shapes_of(variables: Sequence[SalientVariable], target: Any, like: Any) -> d
     if target is not None:
         raise UnskewError("there is a target and something to be like; give one of them")
     opened = open_target(like)
-    sample = pilot_of(variables, _some(opened))
+    batches = _some(opened)
+    try:
+        sample = pilot_of(variables, batches)
+    except UnskewError as error:
+        raise UnskewError(f"{opened.label}, which others should be like: {error}") from error
     shapes: dict[str, Shape] = {}
     for codebook, shares in zip(sample.codebooks, sample.shares(), strict=True):
         name = codebook.variable.name
@@ -52,7 +57,7 @@ def shapes_by_name(variables: Sequence[SalientVariable], target: Any) -> dict[st
     if target is None:
         return {}
     if isinstance(target, Mapping) and not set(target) <= set(names):
-        if len(names) > 1:
+        if len(names) > 1 or any(isinstance(of, (str, Mapping)) for of in target.values()):
             raise UnskewError(
                 f"target is {brief(target)}; give one for each variable, by name: {describe(names)}"
             )

@@ -8,7 +8,6 @@ homogenizing keeps, and they do not change, so a block never depends on another 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,16 +20,16 @@ from unskew.balance.codebook import Codebook
 from unskew.balance.histogram import Histogram, nothing_to_balance
 from unskew.balance.theory import acceptance, expected_cost
 from unskew.core.batch import Batch
-from unskew.core.errors import HealthWarning, UnskewError, check_count, check_range, check_whole
+from unskew.core.errors import UnskewError, check_count, check_range, check_whole, warn_user
 from unskew.core.recipe import Recipe
 from unskew.core.repeatable import refuse_unrepeatable
 from unskew.core.rng import generator
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import describe
+from unskew.datasets.open import open_recipe
 from unskew.datasets.parts.pilots import balanced_variables, warn
 from unskew.datasets.parts.shard import restricted
 from unskew.datasets.parts.splits import not_wanted
-from unskew.datasets.target import open_recipe
 from unskew.io.lookup import recipe_variables
 
 BLOCK = 1024  # examples drawn at a time
@@ -309,9 +308,7 @@ def _judge(
         unseen = (
             f"it never took {describe(never)}: leave {it} out of the support, " if never else ""
         )
-        warnings.warn(
+        warn_user(
             f"homogenizing {name!r} costs {cost:.1f} draws per kept example, above the limit of "
-            f"{COST_LIMIT}; {unseen}raise epsilon ({epsilon:g}), or clip or bin the variable",
-            HealthWarning,
-            stacklevel=2,
+            f"{COST_LIMIT}; {unseen}raise epsilon ({epsilon:g}), or clip or bin the variable"
         )

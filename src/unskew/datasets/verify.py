@@ -19,10 +19,10 @@ from unskew.core.rowhash import row_hashes
 from unskew.core.usercode import own_code
 from unskew.datasets.inputs import check_inputs
 from unskew.datasets.manifest import Verified, Whole, inspect_files
+from unskew.datasets.open import open_input, untrusted_inputs
 from unskew.datasets.parts.part import part_batch, part_bytes
 from unskew.datasets.parts.splits import SeenKeys, key_hashes, keys_in, split_of
 from unskew.datasets.run import shard
-from unskew.datasets.target import open_input, untrusted_inputs
 from unskew.io.dataset import read_parquet, recipe_of
 from unskew.io.location import Place, place, read_bytes
 from unskew.io.lookup import (

@@ -11,7 +11,9 @@ from unskew.discovery.proposal import Proposal
 from unskew.discovery.score.tails import holm
 from unskew.discovery.scored import Scored
 
-FALSE_ALARMS = 0.05  # share of datasets without skew in which anything at all may be found
+# Share of datasets without skew in which any single feature may be found. With the 0.01 that
+# combinations have (together.py), anything at all is found in at most one of twenty.
+FALSE_ALARMS = 0.04
 ALIKE = 0.9  # share of the entropy that each of two synonyms tells of the other
 FOLLOWS = 0.98  # share of the entropy of a feature above which it follows from another one
 EXPLAINED = 0.85  # share of a feature's score in nats that is that of a feature following from it
@@ -31,7 +33,7 @@ class Chosen:
 
 
 def significant(chances: Sequence[float], tests: int | None = None) -> list[bool]:
-    """Return which of many tests found something, by Holm's rule at 5 %.
+    """Return which of many tests found something, by Holm's rule at 4 %.
 
     In at most one of twenty datasets without skew, anything at all is found, whatever the tests
     have to do with each other. ``tests`` is their number if some are not listed, as they failed.
@@ -75,7 +77,7 @@ def short_list(candidates: Sequence[Scored], top: int, about: Coded | None = Non
         return ordered[place].score * (1 - PENALTY * waiting[place][0])
 
     while waiting and len(chosen) < top:
-        best = _simplest(overlaps, max(waiting, key=worth), list(waiting))
+        best = _simplest(overlaps, ordered, max(waiting, key=worth), list(waiting))
         members[best] = waiting.pop(best)[1]
         chosen.append(best)
         implied[best] = []
@@ -101,12 +103,18 @@ def _leader(group: Sequence[int], candidates: Sequence[Scored]) -> int:
     return next(place for place in group if 2 * candidates[place].score >= best)
 
 
-def _simplest(overlaps: Overlaps, best: int, waiting: Sequence[int]) -> int:
-    """Return the feature with the fewest values that says what the best one says of others."""
+def _simplest(
+    overlaps: Overlaps, candidates: Sequence[Scored], best: int, waiting: Sequence[int]
+) -> int:
+    """Return the feature of fewest paths and values that says what the best one says of others."""
     if not overlaps.is_about_others:
         return best
     same = [place for place in waiting if overlaps.said(best, place) >= EXPLAINED]
-    return min([best, *same], key=lambda place: (overlaps.entropies[place], place))
+
+    def order(place: int) -> tuple[int, float, int]:
+        return len(candidates[place].proposal.paths), overlaps.entropies[place], place
+
+    return min([best, *same], key=order)
 
 
 def _is_implied(overlaps: Overlaps, candidates: Sequence[Scored], place: int, chosen: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from unskew.core.tally import plain
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 # - "shortcut": the value gives away the answer.
 # - "failure": a model fails more often where it has certain values.
 # - "shift": another dataset has other values.
-FindingKind: TypeAlias = Literal["skew", "shortcut", "failure", "shift"]
+# - "slice": a model fails more often where two or three variables have certain values.
+# - "joint": values of two or three variables come together more often, or less, than they should.
+FindingKind: TypeAlias = Literal["skew", "shortcut", "failure", "shift", "slice", "joint"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,8 @@ class Finding:
     """A variable that matters.
 
     Args:
-        name: the name that ``by`` and ``--homogenize`` take.
+        name: the name that ``by`` and ``--homogenize`` take; several, joined by ×, of a
+            combination.
         kind: why it matters.
         doc: what it says of a row.
         score: how much it matters, from 0 to 1; comparable within a kind.
@@ -55,10 +59,16 @@ class Finding:
     implied: tuple[str, ...]
     variable: SalientVariable = field(compare=False, repr=False)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its variables: one, or those that are combined."""
+        return tuple(part.name for part in self.variable.parts) or (self.name,)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
         return {
             "name": self.name,
+            "names": list(self.names),
             "kind": self.kind,
             "doc": self.doc,
             "score": self.score,
@@ -80,6 +90,7 @@ class Discovery:
     Args:
         label: the data.
         findings: the variables that matter, those first that matter most; the kinds take turns.
+            Combinations of variables come last.
         rows: how many rows were measured.
         read: of how many rows they were drawn; of a source, as many as were measured.
         proposed: how many features were proposed.
@@ -104,7 +115,8 @@ class Discovery:
     @property
     def variables(self) -> list[SalientVariable]:
         """The variables that were found, ready for ``by``; each once."""
-        return list({finding.name: finding.variable for finding in self.findings}.values())
+        every = [part for f in self.findings for part in (f.variable.parts or (f.variable,))]
+        return list({variable.name: variable for variable in every}.values())
 
     def __iter__(self) -> Iterator[Finding]:
         """Yield the findings."""
@@ -138,6 +150,19 @@ class Discovery:
             "notes": list(self.notes),
             "findings": [finding.to_dict() for finding in self.findings],
         }
+
+    def picture(self, path: str | Path) -> Path:
+        """Write what was found as a self-contained .html page; return its path."""
+        from unskew.discovery.report.page import save_page
+
+        return save_page(self, path)
+
+    def open(self) -> Path:
+        """Open the page in the browser; return the path of the page, a temporary file."""
+        from unskew.audits.report import open_page
+        from unskew.discovery.report.page import page
+
+        return open_page(page(self))
 
     def __repr__(self) -> str:
         """Return one line; ``print`` draws the table."""

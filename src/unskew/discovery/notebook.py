@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unskew.audits.report.templates import render
+from unskew.core.visible import visible
 from unskew.discovery.sentences import blind_sentence
 from unskew.discovery.terminal import COLUMNS, TITLES, ceiling_sentence, facts, notes
 
@@ -25,7 +26,7 @@ def notebook(discovery: Discovery) -> str:
         *([blind_sentence(discovery.blind)] if discovery.blind else []),
         *filter(None, [ceiling_sentence(discovery)]),
     ]
-    return render(
+    html = render(
         "discovery/notebook.html",
         label=discovery.label,
         facts=facts(discovery),
@@ -33,3 +34,4 @@ def notebook(discovery: Discovery) -> str:
         tables=tables,
         notes=notes(discovery),
     )
+    return visible(html)  # what comes from data may hold control characters

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from unskew.audits.report.words import percent, shown, some
+from unskew.discovery.combinations.failing import Slice
+from unskew.discovery.combinations.joint import Joint
+from unskew.discovery.combinations.terms import Term
 from unskew.discovery.score.failure import Failure
 from unskew.discovery.score.shift import Shift, Shifted
 from unskew.discovery.score.shortcut import Blind, Shortcut
 from unskew.discovery.score.skew import Skew
 from unskew.discovery.scored import Scored
+from unskew.discovery.short import short_name
 
 FEW = 12  # values; of more numbers, the middle says more than the most frequent one
 STRIKING = 0.2  # by which a share is larger than usual: then the value is worth naming
-_NAME = 80  # characters
 
 
 def sentence(scored: Scored) -> str:
     """Return what was found of a feature."""
-    name, told = shown(scored.proposal.name, _NAME), scored.evidence
+    name, told = short_name(scored.proposal.name), scored.evidence
     if isinstance(told, Skew):
         return " ".join(filter(None, [_skew(name, told), _missing(name, told)]))
     if isinstance(told, Shortcut):
@@ -42,6 +45,38 @@ def sentence(scored: Scored) -> str:
             f"{name} = {value(worst.value)}, and in {percent(worst.rest)} of the others."
         )
     return _shift(name, told)
+
+
+def label_of(terms: Sequence[Term]) -> str:
+    """Return values of several features as a text: ``size = 3, kind = 'sum'``."""
+    return ", ".join(f"{short_name(name)} = {value(one)}" for name, one in terms)
+
+
+def slice_sentence(told: Slice) -> str:
+    """Return how often a model fails in a combination of values."""
+    return (
+        f"The model fails in {percent(told.rate)} of the {some(told.rows, 'row')} with "
+        f"{_both(told.terms)}, and in {percent(told.rest)} of the others; of the rows with "
+        f"{'one' if len(told.terms) == 2 else 'two'} of these alone, in at most "
+        f"{percent(told.part)}."
+    )
+
+
+def joint_sentence(told: Joint) -> str:
+    """Return how often a combination of values comes, and how often it should."""
+    rows = f"{some(told.rows, 'row')} have" if told.rows != 1 else "1 row has"
+    lead = rows if told.rows else "No row has"
+    why = (
+        "the two had nothing to do with each other"
+        if len(told.terms) == 2
+        else "each two of them came as they do, and nothing else mattered"
+    )
+    return f"{lead} {_both(told.terms)}; it would be about {told.expected:,.0f} if {why}."
+
+
+def _both(terms: Sequence[Term]) -> str:
+    named = [f"{short_name(name)} = {value(one)}" for name, one in terms]
+    return f"{', '.join(named[:-1])} and {named[-1]}"
 
 
 def blind_sentence(blind: Blind) -> str:

@@ -18,6 +18,7 @@ from unskew.audits.report.pooling import sparks
 from unskew.audits.report.words import number, percent, shown, some
 from unskew.core.visible import Visible
 from unskew.discovery.sentences import blind_sentence, value
+from unskew.discovery.short import short_name
 
 if TYPE_CHECKING:
     from unskew.discovery.finding import Discovery, Finding, FindingKind
@@ -30,6 +31,8 @@ TITLES: Mapping[FindingKind, str] = {
     "failure": "where the model fails",
     "shift": "what differs between the two",
     "skew": "what is skewed",
+    "slice": "combinations in which the model fails",
+    "joint": "combinations that come too often, or too seldom",
 }
 
 
@@ -56,11 +59,21 @@ def histogram(finding: Finding) -> str:
     return bars
 
 
+def values(finding: Finding) -> str:
+    """Return the values of a combination."""
+    return ", ".join(map(value, finding.measures["values"].values()))
+
+
+def shown_name(finding: Finding) -> str:
+    """Return the name of a finding, of many edges of bins the first and the last one."""
+    return " × ".join(map(short_name, finding.names))
+
+
 def _share(name: str) -> Callable[[Finding], str]:
     return lambda finding: percent(finding.measures[name])
 
 
-NAME = Column("variable", lambda finding: shown(finding.name, 90), 9, right=False)
+NAME = Column("variable", shown_name, 9, right=False)
 HISTOGRAM = Column("histogram", histogram, 4, right=False)
 COLUMNS: Mapping[FindingKind, Sequence[Column]] = {
     "skew": (
@@ -94,6 +107,19 @@ COLUMNS: Mapping[FindingKind, Sequence[Column]] = {
         Column("value", lambda finding: value(finding.measures["value"]), 5, right=False),
         Column("here", _share("here"), 6),
         Column("there", _share("there"), 6),
+    ),
+    "slice": (
+        NAME,
+        Column("values", values, 7, right=False),
+        Column("fails", _share("rate"), 8),
+        Column("elsewhere", _share("rest"), 6),
+        Column("rows", lambda finding: f"{finding.measures['rows']:,}", 5),
+    ),
+    "joint": (
+        NAME,
+        Column("values", values, 7, right=False),
+        Column("rows", lambda finding: f"{finding.measures['rows']:,}", 8),
+        Column("expected", lambda finding: f"{finding.measures['expected']:,.0f}", 6),
     ),
 }
 

@@ -59,6 +59,11 @@ def data_files(path: Place) -> list[DataFile]:
             return [DataFile(path)]
         if path.is_dir():
             return saved_files(path) or _with_splits(_readable(path, path, files_below(path)), path)
+        if isinstance(path, Path) and path.exists():
+            raise UnskewError(
+                f"{path} is no file or folder but a pipe or a device, which cannot be read twice; "
+                "write the data to a file first"
+            )
         base, matches = _matches(path)
         below = (files_below(match) if match.is_dir() else [match] for match in matches)
         files = list(dict.fromkeys(chain.from_iterable(below)))  # a folder and a file of it match

@@ -21,12 +21,13 @@ from unskew.core.batch import Batch
 from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError, unknown
 from unskew.core.recipe import Recipe
+from unskew.core.rng import generator
 from unskew.core.source import Source, own_source, plain_source
 from unskew.core.usercode import own_code, stdout_to_stderr
 from unskew.core.variables.changes import changed
 from unskew.core.variables.column import column_variable, function_variable
 from unskew.core.variables.combine import as_variable, as_variables
-from unskew.core.variables.measures.measure import unquoted
+from unskew.core.variables.measures.measure import VALUE, unquoted
 from unskew.core.variables.measures.names import CHANGES, is_call, parse_name
 from unskew.core.variables.path import is_inside
 from unskew.core.variables.variable import By, SalientVariable
@@ -172,7 +173,7 @@ def find_variable(
         return domain.variable(name)
     if columns is not None and name in columns:  # also where a column is called like code
         return column_variable(name)
-    own = _of_function(name)
+    own = _of_function(name) or _of_domain(name, domain)
     if own is not None:
         return own
     if is_call(name):
@@ -181,12 +182,16 @@ def find_variable(
         return as_variable(find_object(name), name)
     if columns is None and (domain is None or is_inside(name)):
         return column_variable(name, known=False)
+    if columns is None and domain is not None and name in _drawn_columns(domain):
+        return column_variable(name)
     columns = columns or ()
     if any(is_inside(name, column) for column in columns):
         return column_variable(name, known=False)
     other, slash, variable = name.partition("/")
     if slash and other in domain_names():
         return load_domain(other).variable(variable)
+    if name.count("(") > name.count(")"):
+        raise UnskewError(f"{name!r} has a bracket that is not closed; add ) at its end")
     known = [*(domain.variables if domain else ()), *columns]
     raise unknown("variable", name, known)
 
@@ -201,6 +206,28 @@ def _of_function(name: str) -> SalientVariable | None:
     if inner == name:
         return variable
     whole = parse_name(name)
+    return replace(changed(variable, whole.change, whole.numbers), name=name)
+
+
+def _drawn_columns(domain: Domain) -> Sequence[str]:
+    """Return the columns of the examples that a domain's first source draws."""
+    first = next(iter(domain.sources), None)
+    if first is None:
+        return ()
+    try:
+        return list(domain.source(first).draw(generator(0, "columns"), 1)[0].columns)
+    except UnskewError:  # a source may need a library that is not here
+        return ()
+
+
+def _of_domain(name: str, domain: Domain | None) -> SalientVariable | None:
+    """Return a variable of the domain that a name changes, ``bins(length, 5, 9)``; else None."""
+    if domain is None or not is_call(name) or name.partition("(")[0] not in CHANGES:
+        return None
+    whole = parse_name(name)
+    if whole.measure is not VALUE or whole.paths[0] not in domain.variables:
+        return None
+    variable = domain.variable(whole.paths[0])
     return replace(changed(variable, whole.change, whole.numbers), name=name)
 
 
@@ -270,9 +297,10 @@ def _imported(name: str, path: str) -> ModuleType:
     try:
         return importlib.import_module(path)
     except ModuleNotFoundError as error:
-        raise UnskewError(
-            f"{name!r}: there is no module {error.name!r}; run where it can be imported"
-        ) from error
+        step = "run where it can be imported"
+        if error.name == path and path.endswith(".py"):  # the module is there
+            step = f"write {name.replace('.py:', ':')}"
+        raise UnskewError(f"{name!r}: there is no module {error.name!r}; {step}") from error
 
 
 def _check_not_hidden(name: str, top: str) -> None:

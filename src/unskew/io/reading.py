@@ -10,6 +10,7 @@ import numpy as np
 from unskew.core.batch import Batch
 from unskew.core.domain import Domain
 from unskew.core.errors import UnskewError
+from unskew.core.hashing.arrow import hash_column
 from unskew.domains import domain_names, domains_with_columns, load_domain
 from unskew.io.dataset import read_parquet
 from unskew.io.layout import DataFile, kind_of
@@ -139,12 +140,25 @@ def alike(table: pa.Table, schema: pa.Schema | None) -> pa.Table:
             raise KeyError(*set(table.column_names).difference(schema.names))
         for name in set(schema.names).difference(table.column_names):
             table = table.append_column(name, pa.nulls(len(table)))
-        return table.select(schema.names).cast(schema)
+        cast = table.select(schema.names).cast(schema)
+        cast.validate(full=True)  # see cast_column
     except (pa.ArrowException, KeyError) as error:
-        reason = str(error).splitlines()[0]
-        raise UnskewError(
-            f"the columns are not the same in all rows ({reason}); make them equal"
-        ) from error
+        raise _not_alike(str(error).splitlines()[0]) from error
+    _check_unchanged(table, cast)
+    return cast
+
+
+def _check_unchanged(table: pa.Table, cast: pa.Table) -> None:
+    """Refuse a cast that changed a value: Arrow makes 7 of "007", and drops fields of structs."""
+    given, made = Batch.from_arrow(table).columns, Batch.from_arrow(cast).columns
+    for name in cast.column_names:
+        here, before = table.schema.field(name).type, cast.schema.field(name).type
+        if here != before and not np.array_equal(hash_column(given[name]), hash_column(made[name])):
+            raise _not_alike(f"column {name!r} is {here} here, and {before} before")
+
+
+def _not_alike(reason: str) -> UnskewError:
+    return UnskewError(f"the columns are not the same in all rows ({reason}); make them equal")
 
 
 def _read_row(row: Any, domain: Domain, where: str) -> dict[str, Any]:
@@ -183,6 +197,12 @@ def read_text(path: Place) -> tuple[str, Batch, Domain]:
         text = file.read().decode("utf-8-sig", "replace")
     for domain in map(load_domain, domain_names()):
         if domain.formats.read_text is not None:
-            rows = domain.formats.read_text(text, str(path))
+            try:
+                rows = domain.formats.read_text(text, str(path))
+            except UnskewError as error:
+                raise UnskewError(
+                    f"{error} (a {TEXT} file holds examples of {domain.name}; give a file of data "
+                    "the name that its content has, such as .csv)"
+                ) from error
             return text, Batch.from_arrow(Batch.of(rows).to_arrow()), domain
     raise UnskewError(f"{path} is a text file, and no domain here reads it; point at data")

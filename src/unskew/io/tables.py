@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from unskew.core.batch import ENDLESS, Batch, concatenate
 from unskew.core.errors import UnskewError, brief
-from unskew.core.values.arrow_types import with_types_inside
+from unskew.core.values.arrow_types import cast_column, with_types_inside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -102,7 +102,9 @@ def _of_size(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
     size = 0  # in bytes
     length = 0
     for table in tables:
-        if length and not joined[0].schema.equals(table.schema):
+        if not len(table):
+            continue
+        if joined and not joined[0].schema.equals(table.schema):
             yield pa.concat_tables(joined)
             joined, size, length = [], 0, 0
         joined.append(table)
@@ -113,8 +115,8 @@ def _of_size(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
         cuts = range(0, max(length - rows + 1, 1), rows)
         yield from (whole.slice(start, rows) for start in cuts)
         rest = whole.slice(cuts[-1] + rows)
-        joined, size, length = [rest], rest.nbytes, len(rest)
-    if length:
+        joined, size, length = [rest] if len(rest) else [], rest.nbytes, len(rest)
+    if joined:
         yield pa.concat_tables(joined)
 
 
@@ -136,7 +138,7 @@ def plain_layout(column: pa.Array) -> pa.Array:
             return column
         return pa.DictionaryArray.from_arrays(column.indices, values)
     kind = _plain_type(column.type)
-    return column if kind.equals(column.type) else column.cast(kind)
+    return column if kind.equals(column.type) else cast_column(column, kind)
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:

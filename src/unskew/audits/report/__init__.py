@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from unskew.audits.records import Report
 
 PICTURES = (".png", ".svg")
-SUFFIXES = (*PICTURES, ".html")
+PAGES = (".html",)
+SUFFIXES = (*PICTURES, *PAGES)
 SCALE = 2
 
 
@@ -26,6 +27,25 @@ def write_picture(report: Report, path: str | Path) -> Path:
         write_text(path, page(report))
         return path
     return write_chart(_side_by_side(report), path)
+
+
+def open_page(text: str) -> Path:
+    """Write a page to a new temporary file, and open it in the browser; return its path."""
+    import tempfile
+    import webbrowser
+
+    with tempfile.NamedTemporaryFile(
+        "w",
+        encoding="utf-8",
+        errors="backslashreplace",
+        prefix="unskew-",
+        suffix=".html",
+        delete=False,
+    ) as file:
+        file.write(text)
+    if not webbrowser.open(Path(file.name).as_uri()):
+        raise UnskewError(f"there is no browser to open; the page is {file.name}")
+    return Path(file.name)
 
 
 def write_chart(spec: dict[str, Any], path: str | Path) -> Path:
@@ -59,6 +79,12 @@ def _side_by_side(report: Report) -> dict[str, Any]:
 def check_picture(path: Path, *, page: bool) -> None:
     """Refuse, before the work begins, a path where no picture can be written."""
     _check_suffix(path, SUFFIXES if page else PICTURES)
+    check_writable(path)
+
+
+def check_page(path: Path) -> None:
+    """Refuse, before the work begins, a path where no page can be written."""
+    _check_suffix(path, PAGES)
     check_writable(path)
 
 

@@ -73,7 +73,9 @@ def values(variable: VariableAudit) -> str:
     """Write how many values occur, and of how many if X is declared or consists of bins."""
     seen = variable.seen
     if variable.edges:
-        return f"{seen:,} of {len(variable.edges) + 1:,} bins"
+        is_missing = bool(variable.counts.get(None))
+        bins = f"{seen - is_missing:,} of {len(variable.edges) + 1:,} bins"
+        return f"{bins}, None" if is_missing else bins
     return f"{seen:,} of {len(variable.counts):,}" if variable.declared else f"{seen:,}"
 
 
@@ -303,8 +305,8 @@ def in_bins(report: Report) -> str:
         return ""
     names = ", ".join(f"{shown(v.name, 60)} (in {len(v.edges) + 1} bins)" for v in binned)
     return (
-        f"hardly any value repeats: {names}; a function of your own makes other bins (in Python: "
-        "unskew.bins)"
+        f"hardly any value repeats: {names}; other bins have a name, such as "
+        f"{shown(f'bins({binned[0].name}, 1, 10)', 60)}"
     )
 
 
@@ -319,8 +321,8 @@ def _too_fine(report: Report) -> str:
         return ""
     return (
         f"hardly any value repeats: {', '.join(names)}; so KL and TV tell little here. Take more "
-        "examples, or measure something that repeats: words(a_text), or bins of numbers (in "
-        "Python: unskew.bins)"
+        "examples, or measure something that repeats: words(a_text), or bins of numbers: "
+        "bins(a_number, 1, 10)"
     )
 
 

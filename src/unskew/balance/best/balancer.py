@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from unskew.balance.best.deciding import decide
 from unskew.balance.histogram import Histogram, restore
 from unskew.balance.kept import PATIENCE, Health
 from unskew.balance.saved import AGAIN, BalancerState, Counts, HomogenizerState
-from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.errors import UnskewError, warn_user
 from unskew.core.rng import at_state, state_of
 
 if TYPE_CHECKING:
@@ -128,4 +127,4 @@ class Balancer:
         for message in self.health().warnings:
             if "cost" not in self._warned:
                 self._warned.add("cost")
-                warnings.warn(message, HealthWarning, stacklevel=2)
+                warn_user(message)

@@ -13,7 +13,8 @@ from unskew.balance.best.price import cheapest, closest_at, held_out, total_vari
 from unskew.balance.best.raking import Raked
 from unskew.balance.best.rule import Pilot, Rule
 from unskew.balance.best.targets import Target
-from unskew.core.errors import UnskewError, brief, check_range
+from unskew.core.errors import UnskewError
+from unskew.core.recipe import check_price
 
 
 @dataclass(frozen=True)
@@ -21,26 +22,20 @@ class Goal:
     """A price or a closeness, and the targets.
 
     Args:
-        budget: draws for each kept example. 0 if a closeness is given.
+        budget: draws for each kept example. None if a closeness is given.
         closeness: the total variation that each variable may be away from its target.
         targets: by the name of the variable; uniform where nothing is named.
     """
 
-    budget: float = 0.0
-    closeness: float = 0.0
+    budget: float | None = None
+    closeness: float | None = None
     targets: Mapping[str, Target] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a goal without a price, or with two."""
-        if bool(self.budget) == bool(self.closeness):
-            raise UnskewError(
-                f"budget is {brief(self.budget)} and closeness is {brief(self.closeness)}; give "
-                "one of them"
-            )
-        if self.budget:
-            check_range("budget", self.budget, 1, step="1 keeps every draw")
-        else:
-            check_range("closeness", self.closeness, 0.001, 1, step="0.05 is a common choice")
+        check_price(self.budget, self.closeness)
+        if self.budget is None and self.closeness is None:
+            raise UnskewError("there is no price; give budget or closeness")
 
 
 @dataclass(frozen=True)
@@ -101,9 +96,9 @@ def fit_to(population: Population, goal: Goal) -> Fit:
     targets = population.targets(goal.targets)
     refuse_unseen(population, targets)
     cells = population.cells
-    if goal.budget:
-        raked = closest_at(cells, targets, goal.budget)
-    else:
+    if goal.budget is not None:
+        raked = closest_at(cells, targets, float(goal.budget))
+    elif goal.closeness is not None:
         answer = cheapest(cells, targets, goal.closeness)
         if not answer.possible:
             raise UnskewError(cannot(population, targets, goal.closeness, answer))

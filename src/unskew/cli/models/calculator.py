@@ -9,7 +9,7 @@ from unskew.cli.printing import echo, print_json
 from unskew.cli.progress import progress
 from unskew.core.errors import UnskewError, check_count
 from unskew.core.rng import generator
-from unskew.datasets.target import open_target
+from unskew.datasets.open import open_target
 from unskew.models.calculator.network import Expressions, ReaderConfig, joined
 from unskew.models.calculator.score import Estimate, accuracies
 from unskew.models.calculator.train import TrainConfig, TrainingData, load_readers, train

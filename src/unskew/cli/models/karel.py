@@ -18,8 +18,9 @@ from unskew.cli.printing import draw, echo, print_json
 from unskew.cli.progress import progress
 from unskew.core.errors import UnskewError, check_range
 from unskew.core.recipe import Recipe
+from unskew.datasets.open import open_recipe, open_target
 from unskew.datasets.stream import excluded_share
-from unskew.datasets.target import Target, open_recipe, open_target
+from unskew.datasets.target import Target
 from unskew.domains.karel.running.judge import Share
 from unskew.io.lookup import find_source
 from unskew.models.karel.data.examples import read_held_out, read_scored, read_tasks

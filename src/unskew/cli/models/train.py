@@ -55,7 +55,7 @@ def train(
 
 def _is_karel(names: list[str]) -> bool:
     """Return whether the data is Karel's; refuse data of several domains."""
-    from unskew.datasets.target import open_target
+    from unskew.datasets.open import open_target
 
     domains = {domain.name if domain else "" for domain in (open_target(n).domain for n in names)}
     if len(domains) > 1:

@@ -149,7 +149,14 @@ def _listed(value: Any) -> object:
 
 
 def _numpy_times(values: Sequence[Any]) -> Hashes:
-    return hash_numpy_times(np.array(values))
+    """Return the hashes of times that may have different units: no unit holds all of them."""
+    rows_by_unit: dict[np.dtype[Any], list[int]] = {}
+    for row, value in enumerate(values):
+        rows_by_unit.setdefault(value.dtype, []).append(row)
+    hashes = np.empty(len(values), dtype=np.uint64)
+    for unit, rows in rows_by_unit.items():
+        hashes[rows] = hash_numpy_times(np.array([values[row] for row in rows], unit))
+    return hashes
 
 
 def hash_numpy_times(values: NDArray[Any]) -> Hashes:
@@ -157,7 +164,8 @@ def hash_numpy_times(values: NDArray[Any]) -> Hashes:
     kind = Kind.INSTANT if values.dtype.kind == "M" else Kind.DURATION
     unit, step = np.datetime_data(values.dtype)
     if unit in PER_SECOND:
-        seconds, rest = np.divmod(values.view(np.int64) * step, PER_SECOND[unit])
+        numbers = values.astype(values.dtype.newbyteorder("=")).view(np.int64)
+        seconds, rest = np.divmod(numbers * step, PER_SECOND[unit])
         nanoseconds = rest * (PER_SECOND["ns"] // PER_SECOND[unit])
     else:
         seconds = values.astype(f"{values.dtype.kind}8[s]").view(np.int64)

@@ -16,7 +16,6 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -28,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unskew.core.compiled import say_on_stderr
-from unskew.core.errors import HealthWarning, UnskewError, is_new
+from unskew.core.errors import UnskewError, is_new, warn_user
 
 # With -P, a file of the current folder (perhaps a stranger's) cannot replace a library.
 PYTHON = (sys.executable, "-P")
@@ -71,7 +70,7 @@ def is_news(message: Message, name: str, warned: set[str]) -> bool:
             message["error"] if message["expected"] else f"{name}: {message['error']}"
         )
     if "warning" in message and is_new(message["warning"], warned):
-        warnings.warn(message["warning"], HealthWarning, stacklevel=3)
+        warn_user(message["warning"])
     if "notice" in message and is_new(message["notice"], warned):
         say_on_stderr(message["notice"])
     return not {"warning", "notice"} & set(message)

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import CoroutineType
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -86,7 +86,7 @@ class OneByOne:
 
     def _batch(self, collected: Collected) -> Batch:
         batch = collected.batch()
-        _refuse_coroutines(batch, self._label, self._function)
+        _refuse_unfinished(batch, self._label, self._function)
         return batch
 
 
@@ -187,9 +187,14 @@ class Concurrently:
 Sampler: TypeAlias = OneByOne | ManyAtOnce | Concurrently
 
 
-def _refuse_coroutines(batch: Batch, label: str, function: object) -> None:
-    """Refuse what a call of an async function returns."""
+def _refuse_unfinished(batch: Batch, label: str, function: object) -> None:
+    """Refuse what a call of an async function, or of one with ``yield``, returns."""
     example = next(batch.examples(), None)
+    if isinstance(example, (GeneratorType, AsyncGeneratorType)):
+        raise UnskewError(
+            f"sampler {label!r}{in_brackets(function)} returned a generator; let each call return "
+            "one example: return in place of yield"
+        )
     if isinstance(example, CoroutineType):
         for coroutine in batch.examples():
             coroutine.close()  # it never runs, which Python would warn of

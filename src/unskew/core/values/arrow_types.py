@@ -1,4 +1,4 @@
-"""Types of nested Arrow columns, with other types inside."""
+"""Nested Arrow columns with other types inside."""
 
 from __future__ import annotations
 
@@ -29,3 +29,18 @@ def with_types_inside(
     if pa.types.is_list(kind):
         return pa.list_(changed(kind.value_field))
     return kind
+
+
+def cast_column(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return a column as another type.
+
+    Fields and items without any value become flags without any value: where Arrow leaves them as
+    they are inside of a type that changes, it makes too few of them, and reading them ends Python.
+    """
+    return column.cast(with_types_inside(kind, _without_nulls))
+
+
+def _without_nulls(kind: pa.DataType) -> pa.DataType:
+    import pyarrow as pa
+
+    return pa.bool_() if pa.types.is_null(kind) else with_types_inside(kind, _without_nulls)

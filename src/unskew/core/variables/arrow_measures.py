@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unskew.core.arrays import Flags, Ints
 from unskew.core.arrow_numbers import arrow_of, numpy_of, texts_of
@@ -141,7 +140,10 @@ def _count(column: pa.Array, _: str) -> pa.Array | None:
 
 
 def _messages(column: pa.Array) -> tuple[Spans, list[pa.Array], Flags] | None:
-    """Return the items of lists, their roles (text columns), and which rows are messages."""
+    """Return the items of lists, their roles (text columns), and which rows are messages.
+
+    Return None if there are lists, and none of them is messages.
+    """
     import pyarrow as pa
 
     if not is_list_type(column.type):
@@ -156,7 +158,8 @@ def _messages(column: pa.Array) -> tuple[Spans, list[pa.Array], Flags] | None:
     for child in children:
         with_role |= valid & present(child)
     fine = (spans.add(valid) == 0) | (spans.add(with_role) > 0)
-    return spans, children, spans.there & fine
+    are_messages = spans.there & fine
+    return (spans, children, are_messages) if are_messages.any() or not spans.there.any() else None
 
 
 def _turns(column: pa.Array, _label: str) -> pa.Array | None:
@@ -164,12 +167,7 @@ def _turns(column: pa.Array, _label: str) -> pa.Array | None:
     if messages is None:
         return None
     spans, _, are_messages = messages
-    return _known(spans.lengths, are_messages, spans)
-
-
-def _known(values: NDArray[Any], known: Flags, spans: Spans) -> pa.Array | None:
-    """Return the values of the known rows; None if there are rows, and none of them is known."""
-    return arrow_of(values, known) if known.any() or not spans.there.any() else None
+    return arrow_of(spans.lengths, are_messages)
 
 
 def _role_codes(spans: Spans, children: Sequence[pa.Array]) -> tuple[list[str], Ints]:

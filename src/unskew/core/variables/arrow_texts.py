@@ -69,7 +69,7 @@ def _are_space(data: Bytes) -> Flags:
         code = data[starts].astype(np.int64) & (0x1F if size == 2 else 0x0F)
         for place in range(1, size):
             code = code << 6 | (data[starts + place] & 0x3F)
-        starts = starts[np.isin(code, _SPACES)]
+        starts = starts[_IS_SPACE[code]]
         for place in range(size):
             space[starts + place] = True
     return space
@@ -85,3 +85,6 @@ def _space_sizes() -> bytes:
 
 
 _SPACE_SIZES = _space_sizes()
+# Whether each character of at most three bytes is space. (np.isin would import np.ma, 0.04 s.)
+_IS_SPACE = np.zeros(0x10000, np.bool_)
+_IS_SPACE[_SPACES] = True

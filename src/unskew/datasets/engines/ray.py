@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 import subprocess
@@ -113,6 +112,8 @@ def _import_ray() -> Any:
 
 def _ray(address: str | None) -> Any:
     """Return Ray, connected."""
+    import logging
+
     ray = _import_ray()
     if ray.is_initialized():
         return ray

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 from unskew.core.batch import Batch
 from unskew.core.errors import RowError, UnskewError
 from unskew.datasets.engines.work import Arrays, Engine, Work, array_json, in_order, json_array
-from unskew.datasets.target import Target, open_target
+from unskew.datasets.open import open_target
+from unskew.datasets.target import Target
 from unskew.io.location import place
 from unskew.io.tables import Columns
 

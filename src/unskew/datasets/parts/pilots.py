@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,13 +19,14 @@ from unskew.balance.best.goal import Balance, Goal, balance
 from unskew.balance.best.rule import Pilot, Rule, pilot_of
 from unskew.balance.histogram import too_sparse
 from unskew.core.batch import Batch
-from unskew.core.errors import HealthWarning, UnskewError, check_whole
+from unskew.core.errors import UnskewError, check_whole, warn_user
 from unskew.core.recipe import Recipe
 from unskew.core.rng import generator
 from unskew.core.source import Source
 from unskew.core.values.json_text import hashable, parse_json
 from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import SalientVariable
+from unskew.datasets.pace import duration
 from unskew.datasets.parts.part import NOTES
 from unskew.io.files import create_text
 from unskew.io.location import Place, inside
@@ -36,6 +37,7 @@ FIRST = 4_096  # draws by which the size of a pilot is worked out
 LARGEST = 1 << 19  # draws
 LARGEST_OWN = 1 << 14  # draws of a user's own source, which may be slow
 OFTEN_KEPT = 0.9  # a value whose draws are kept more often than this need not be known well
+SILENT = 10.0  # seconds; a pilot that takes longer says so
 ERROR = 0.05  # relative standard error wanted of the rarest share that matters
 
 
@@ -45,13 +47,13 @@ def goal_of(recipe: Recipe) -> Goal:
         name: target if isinstance(target, str) else {hashable(v): share for v, share in target}
         for name, target in recipe.target.items()
     }
-    return Goal(recipe.budget, recipe.closeness, targets)
+    return Goal(recipe.budget or None, recipe.closeness or None, targets)
 
 
 def warn(messages: Sequence[str]) -> None:
     """Show what stands in the way of the targets."""
     for message in messages:
-        warnings.warn(message, HealthWarning, stacklevel=3)
+        warn_user(message)
 
 
 def balanced_variables(
@@ -67,25 +69,25 @@ def fitted(
     goal: Goal,
     rng: np.random.Generator,
     draws: int = 0,
-    passed: Callable[[Iterator[Batch], int], Iterator[Batch]] = lambda batches, _: batches,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Balance:
     """Draw a pilot sample, and fit the rule to it.
 
     Without a number of draws, a first look says how many are needed: the share of a value that is
-    often dropped must be known to 5 %. Other values need not be known so well. ``passed`` passes
-    on the examples; it is told how many there will be.
+    often dropped must be known to 5 %. Other values need not be known so well. A warning comes
+    early if drawing takes long by this ``clock``.
     """
     if draws:
         check_whole("pilot", draws, 2, "give more examples, or 0 to have the number worked out")
     size = draws or FIRST
-    batches = list(passed(_drawn(source, rng, size), size))
+    batches = list(_told(source, _drawn(source, rng, size), size, clock))
     first = _fit(variables, batches, goal)
     most = LARGEST_OWN if source.is_own else LARGEST
     wanted = min(most, _wanted(first))
     if draws or wanted <= FIRST:
         return first
     size = wanted - FIRST
-    batches += passed(_drawn(source, rng, size), size)
+    batches += _told(source, _drawn(source, rng, size), size, clock)
     return _fit(variables, batches, goal)
 
 
@@ -157,6 +159,25 @@ def _drawn(source: Source, rng: np.random.Generator, n: int) -> Iterator[Batch]:
             batch, _ = source.draw(rng, min(left, source.chunk))
         left -= len(batch)
         yield batch
+
+
+def _told(
+    source: Source, batches: Iterator[Batch], n: int, clock: Callable[[], float]
+) -> Iterator[Batch]:
+    """Pass on ``n`` examples of a pilot; warn after the first ones if all will take long."""
+    begin, done, is_told = clock(), 0, source.sampler is None
+    for batch in batches:
+        yield batch
+        done += len(batch)
+        seconds = clock() - begin
+        if not is_told and seconds * n > SILENT * done:
+            is_told = True
+            warn_user(
+                f"{n:,} examples of sampler {source.name!r} are drawn first, to fit the rule: "
+                f"they come at {done / seconds:.3g} a second, and all take "
+                f"{duration(n * seconds / done)}; in Python, give pilot for fewer (pilot=1_000), "
+                "and cache to keep them"
+            )
 
 
 def _wanted(first: Balance) -> int:

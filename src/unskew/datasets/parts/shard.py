@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,9 +28,7 @@ from unskew.core.variables.combine import joint
 from unskew.core.variables.variable import SalientVariable
 from unskew.datasets.parts.pilots import recipe_balance
 from unskew.datasets.parts.splits import Excluded, allowed, keys_in
-
-if TYPE_CHECKING:
-    from unskew.datasets.target import Target
+from unskew.datasets.target import Target
 
 DERIVED_AT_ONCE = 4096  # given examples that are made again at once
 IN_VAIN = 1000  # draws in a row that left nothing

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,7 @@ from unskew.core.batch import Batch, is_text
 from unskew.core.errors import UnskewError
 from unskew.core.recipe import Recipe
 from unskew.core.rowhash import content_hashes, text_hashes
-
-if TYPE_CHECKING:
-    from unskew.datasets.target import Target
+from unskew.datasets.target import Target
 
 Hashes: TypeAlias = NDArray[np.uint64]
 Excluded: TypeAlias = Mapping[str, Hashes]

@@ -77,6 +77,10 @@ class BatchSampler:
         }
         self._epochs = Epochs(length, settings)
 
+    def __repr__(self) -> str:
+        """Tell how long an epoch is."""
+        return f"BatchSampler: {len(self):,} batches of {self._batch:,} rows in an epoch"
+
     @property
     def epoch(self) -> int:
         """The number of the epoch that is given out, or that was given out last."""

@@ -26,8 +26,9 @@ from unskew.core.variables.variable import By, SalientVariable
 from unskew.datasets.chosen import named_variables
 from unskew.datasets.engines.shared import shared
 from unskew.datasets.engines.work import Engine
+from unskew.datasets.open import open_target
 from unskew.datasets.parts.pilots import balanced_variables, warn
-from unskew.datasets.target import Target, column_names, open_target
+from unskew.datasets.target import Target, column_names
 from unskew.io.taken import check_takable
 
 CODING = "unskew.datasets.workers.codes"  # the module of processes that code rows
@@ -176,7 +177,9 @@ def needed_columns(opened: Target, by: object) -> Sequence[str] | None:
     first = next(opened.read(1), None)
     columns = [] if first is None or first.is_plain else column_names(first)
     # A path or a measure holds the name of its column. One that is too many does no harm.
-    return [column for column in columns if any(column in text for text in texts)] or None
+    if not all(any(column in text for column in columns) for text in texts):
+        return None  # the error names all columns
+    return [column for column in columns if any(column in text for text in texts)]
 
 
 def _names(by: object) -> list[str]:

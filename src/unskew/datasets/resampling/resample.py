@@ -129,8 +129,8 @@ def resample(
     *,
     path: str | Path | None = None,
     epsilon: float | None = None,
-    budget: float = 0.0,
-    closeness: float = 0.0,
+    budget: float | None = None,
+    closeness: float | None = None,
     target: Shape | Mapping[str, Shape] | None = None,
     like: Any = None,
     jointly: bool = False,
@@ -153,7 +153,7 @@ def resample(
         by: a variable, or several. With ``epsilon`` several count jointly, as tuples.
         n: the number of rows. Without it, the most that are possible without repeats; with
             ``replacement`` or ``repeats``, as many as in the data.
-        path: a new file to write, .parquet or .jsonl. Without it, nothing is written.
+        path: a new file to write: .parquet, .jsonl or .csv. Without it, nothing is written.
         epsilon: the paper's distribution. A smaller value gets closer to uniform and leaves fewer
             rows. Without it, and without all that follows, it is 0.025.
         budget: keep one row of so many. Each variable gets as close to its target as any choice

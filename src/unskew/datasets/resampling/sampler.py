@@ -29,8 +29,9 @@ class Sampler:
     """Gives the numbers of rows in which a variable is closer to uniform, shuffled.
 
     Give it to a loader: ``DataLoader(data, batch_size=64, sampler=Sampler(data, by="label"))``.
-    Each iteration is an epoch, and each epoch chooses anew. All ranks choose the same rows and
-    give disjoint parts of them, all of one length.
+    Each iteration is an epoch, and each epoch chooses anew. After an iteration that was left before
+    its end, the next one gives the same epoch again. All ranks choose the same rows and give
+    disjoint parts of them, all of one length.
 
     Args:
         data: whatever ``resample`` takes; or, without ``by``, a weight for each row.
@@ -58,8 +59,8 @@ class Sampler:
         n: int | None = None,
         *,
         epsilon: float | None = None,
-        budget: float = 0.0,
-        closeness: float = 0.0,
+        budget: float | None = None,
+        closeness: float | None = None,
         target: Shape | Mapping[str, Shape] | None = None,
         like: Any = None,
         jointly: bool = False,
@@ -96,6 +97,10 @@ class Sampler:
             "data": content,
         }
         self._epochs = Epochs(self._share.of(size, "n"), settings)
+
+    def __repr__(self) -> str:
+        """Tell how long an epoch is."""
+        return f"Sampler: {len(self):,} rows in an epoch"
 
     @property
     def epoch(self) -> int:

@@ -70,8 +70,8 @@ def weights(
     *,
     epsilon: float | None = None,
     most: float | None = None,
-    budget: float = 0.0,
-    closeness: float = 0.0,
+    budget: float | None = None,
+    closeness: float | None = None,
     target: Shape | Mapping[str, Shape] | None = None,
     like: Any = None,
     jointly: bool = False,
@@ -104,7 +104,7 @@ def weights(
     if most is not None:
         check_range("most", most, 1, step="the mean of the weights is 1")
     wish = Wish(epsilon, budget, closeness, target, like, jointly)
-    if most is not None and (budget or closeness):
+    if most is not None and wish.has_price:
         raise UnskewError(
             f"most is {brief(most)}, and there is a budget or a closeness, which limits the "
             "weights; give one of them"
@@ -114,7 +114,7 @@ def weights(
         of_combinations = value_weights(pool.counts, wish.at, most)
         apart: Mapping[str, tuple[float, float]] = {}
     else:
-        fit = wish.fit(pool, budget or most or 0.0)
+        fit = wish.fit(pool, most if budget is None else budget)
         of_combinations = ratios_of(pool, fit)
         apart = apart_of(pool, fit, of_combinations * pool.cells.shares)
     size = effective_size(pool.counts, of_combinations)

@@ -10,7 +10,7 @@ from unskew.balance.best.capped import enough
 from unskew.balance.best.goal import Fit, Goal, fit_to
 from unskew.balance.best.targets import Target as Shape
 from unskew.core.errors import UnskewError, brief, check_count, check_range
-from unskew.core.recipe import EPSILONS
+from unskew.core.recipe import EPSILONS, check_price
 from unskew.core.variables.variable import By
 from unskew.datasets.engines.work import Engine
 from unskew.datasets.parts.pilots import warn
@@ -27,8 +27,8 @@ class Wish:
     """The arguments that ``resample``, ``weights`` and ``Sampler`` share."""
 
     epsilon: float | None = None
-    budget: float = 0.0
-    closeness: float = 0.0
+    budget: float | None = None
+    closeness: float | None = None
     target: Shape | Mapping[str, Shape] | None = None
     like: Any = None
     jointly: bool = False
@@ -36,15 +36,7 @@ class Wish:
 
     def __post_init__(self) -> None:
         """Refuse what means nothing or two things."""
-        if self.budget and self.closeness:
-            raise UnskewError(
-                f"budget is {brief(self.budget)} and closeness is {brief(self.closeness)}; give "
-                "one of them"
-            )
-        if self.budget:
-            check_range("budget", self.budget, 1, step="1 keeps every row")
-        if self.closeness:
-            check_range("closeness", self.closeness, 0.001, 1, step="0.05 is a common choice")
+        check_price(self.budget, self.closeness, "row")
         if self.repeats is not None:
             check_count("repeats", self.repeats, "1 takes each row at most once")
         if self.epsilon is not None:
@@ -58,8 +50,13 @@ class Wish:
     @property
     def has_goal(self) -> bool:
         """Whether rows are chosen for a price or a target, and not by ε."""
-        asked = (self.budget, self.closeness, self.jointly, self.repeats)
-        return any(asked) or self.target is not None or self.like is not None
+        asked = (self.repeats, self.target, self.like)
+        return self.has_price or bool(self.jointly) or any(x is not None for x in asked)
+
+    @property
+    def has_price(self) -> bool:
+        """Whether there is a budget or a closeness."""
+        return self.budget is not None or self.closeness is not None
 
     @property
     def at(self) -> float:
@@ -91,7 +88,7 @@ class Wish:
             )
         limit = None if replacement else self.repeats or 1
         default = None
-        if not (self.budget or self.closeness) and limit is not None:
+        if not self.has_price and limit is not None:
             if n is None and self.repeats is None:
                 raise UnskewError(
                     f"there is {self._asked} without a price; give budget, closeness, or n"
@@ -108,13 +105,13 @@ class Wish:
             fit = self.fit(pool, self.budget)
         return fitted_choice(pool, n, fit, limit, default)
 
-    def fit(self, pool: Pool, budget: float) -> Fit:
+    def fit(self, pool: Pool, budget: float | None) -> Fit:
         """Fit the tables; without a price, to what can be had at any price."""
         shapes = shapes_of(pool.variables, self.target, self.like)
         population = pool.population(shapes)
-        if not (budget or self.closeness):
+        if budget is None and self.closeness is None:
             budget = enough(pool.cells.shares)
-        fit = fit_to(population, Goal(float(budget), self.closeness, shapes))
+        fit = fit_to(population, Goal(budget, self.closeness, shapes))
         warn(fit.warnings)
         return fit
 

@@ -22,7 +22,7 @@ from unskew.discovery.learned.means import k_means, nearest
 from unskew.discovery.learned.tokens import PLACES, place_weights, text_vectors
 from unskew.io.files import write_text
 
-_ROWS = 10_000  # of a sample, from which clusters are learned
+_ROWS = 5_000  # of a sample, from which clusters are learned
 _USUAL, _EACH = 12, 20  # clusters, if nobody says how many, and rows of each on average
 _MOST = 1_000  # clusters
 _DIGITS = 6  # of the numbers that are kept: a file gives the same clusters
@@ -86,8 +86,8 @@ def learn_clusters(
 
     Args:
         path: the field, as a name of data: ``messages[-1].content``.
-        values: the text or the vector of each row; None where there is none. Of more than 10,000
-            rows, 10,000 random ones are used.
+        values: the text or the vector of each row; None where there is none. Of more than 5,000
+            rows, 5,000 random ones are used.
         clusters: how many; by default 12, or fewer where there are fewer than 240 rows.
         seed: decides the first centroids.
     """

@@ -37,9 +37,8 @@ def nearest(vectors: Floats, centroids: Floats) -> tuple[Codes, Floats]:
     for at in range(0, len(vectors), _ROWS):
         some = vectors[at : at + _ROWS]
         closeness = some @ centroids.T - norms
-        place = closeness.argmax(axis=1)
-        codes[at : at + _ROWS] = place
-        far = (some**2).sum(axis=1) - 2 * closeness[np.arange(len(some)), place]
+        codes[at : at + _ROWS] = closeness.argmax(axis=1)
+        far = np.einsum("ij,ij->i", some, some) - 2 * closeness.max(axis=1)
         distances[at : at + _ROWS] = np.maximum(0, far)
     return codes, distances
 
@@ -62,10 +61,7 @@ def _settled(vectors: Floats, centroids: Floats) -> Floats:
         if (codes == before).all():
             break
         before = codes
-        order = np.argsort(codes, kind="stable")
-        sizes = np.bincount(codes, minlength=len(centroids))
-        there = sizes > 0
-        begins = (np.cumsum(sizes) - sizes)[there]
-        centroids = centroids.copy()
-        centroids[there] = np.add.reduceat(vectors[order], begins) / sizes[there, None]
+        member = (codes[:, None] == np.arange(len(centroids))).astype(np.float32)
+        sizes = member.sum(axis=0)[:, None]
+        centroids = np.where(sizes > 0, member.T @ vectors / np.maximum(1, sizes), centroids)
     return centroids

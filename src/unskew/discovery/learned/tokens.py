@@ -17,6 +17,7 @@ from unskew.core.hashing.mixing import mixed
 from unskew.core.hashing.objects import hash_objects
 
 PLACES = 512
+PAIR = 0.5  # weight of a pair of tokens: pairs repeat less than tokens, and share their places
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _ROWS = 8_192  # texts whose places are counted at a time
 
@@ -77,14 +78,18 @@ def place_weights(texts: Sequence[str]) -> Floats:
 
 
 def _counted(tokens: Tokens) -> Floats:
-    """Return the logarithm of how often each place comes in each text."""
+    """Return the logarithm of how often each place comes in each text, as a token or a pair."""
     hashes, owner = hash_objects(tokens.distinct)[tokens.codes], tokens.owner
     pairs = mixed(hashes[:-1] * np.uint64(0x9E3779B97F4A7C15) + hashes[1:])
     inside = owner[:-1] == owner[1:]
-    every = np.concatenate([hashes, pairs[inside]])
-    cells = np.concatenate([owner, owner[:-1][inside]]) * PLACES
-    cells += (every % np.uint64(PLACES)).astype(np.int64)
-    signs = np.where(every >> np.uint64(63), 1.0, -1.0)
     rows = len(tokens.begins) - 1
+    counts = _placed(hashes, owner, rows)
+    counts += PAIR * _placed(pairs[inside], owner[:-1][inside], rows)
+    return counts
+
+
+def _placed(hashes: NDArray[np.uint64], owner: Codes, rows: int) -> Floats:
+    cells = owner * PLACES + (hashes % np.uint64(PLACES)).astype(np.int64)
+    signs = np.where(hashes >> np.uint64(63), 1.0, -1.0)
     counts = np.bincount(cells, signs, minlength=rows * PLACES).reshape(rows, PLACES)
     return (np.sign(counts) * np.log1p(np.abs(counts))).astype(np.float32)

@@ -43,13 +43,13 @@ _FOLLOWS = ("mirrored", "upside_down", "touches_edge", "filled_shape")
 
 def arrays(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     """Propose features of arrays, and the share of each kind of cell."""
-    references = shuffled(field, rng)
+    references = light = shuffled(field, rng)
     null: Null = "hill"
     if _has_structure(field, references):
-        references, null = (turned(field, rng),), "chance"
+        light, references, null = (), (turned(field, rng),), "chance"  # turning keeps the light
     yield from of_measures(field, (*_CHOSEN, "brighter_side"), references=references)
     yield from _sizes(field, rng)
-    yield from of_measures(field, _LIGHT, null="hill", references=references)
+    yield from of_measures(field, _LIGHT, null="hill", references=light)
     yield from of_measures(field, _PARTS, null=null, references=references)
     yield from of_measures(field, _FOLLOWS, null="chance", references=references)
     cells: Counter[str] = Counter()

@@ -15,6 +15,7 @@ DOMAIN = Domain(
     variables=salient.Variables(),
     show=examples.show,
     check=examples.check,
+    score=examples.score,
     key=examples.QUESTION,
     find_variables=salient.find_variables,
     formats=Formats(

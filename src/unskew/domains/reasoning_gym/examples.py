@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias, cast
@@ -81,6 +82,17 @@ def check(batch: Batch) -> Flags:
         return np.array([e[ANSWER] is None or _is_right(e) for e in entries], dtype=np.bool_)
 
 
+def score(example: Mapping[str, Any], answer: str) -> float:
+    """Return the library's score of an answer to the question of an example, from 0 to 1."""
+    metadata = json.loads(example[METADATA])
+    scorer = _scorer(metadata.get(TASK))
+    if scorer is None:
+        return float(answer == example[ANSWER])
+    with quiet():
+        forms = (metadata, _tuples(metadata))
+        return max(_mark(scorer, answer, {**example, METADATA: form}) for form in forms)
+
+
 def metadata_rows(batch: Batch) -> list[dict[str, Any]]:
     """Return the metadata of each row."""
     return [json.loads(text) for text in text_column(batch, METADATA).to_pylist()]
@@ -97,14 +109,16 @@ def _is_right(entry: dict[str, Any]) -> bool:
         return False
     # Scorers of grids compare tuples, which JSON does not have.
     forms = (entry, {**entry, METADATA: _tuples(entry[METADATA])})
-    return any(_full_marks(score, form) for form in forms)
+    return any(_mark(score, entry[ANSWER], form) >= 1 for form in forms)
 
 
-def _full_marks(score: Score, entry: dict[str, Any]) -> bool:
+def _mark(score: Score, answer: str, entry: dict[str, Any]) -> float:
+    """Return the score of an answer; 0 where the scorer fails, as at another task's example."""
     try:
-        return score(entry[ANSWER], entry) >= 1
-    except Exception:  # a scorer may fail at an example of another task
-        return False
+        mark = float(score(answer, entry))
+    except Exception:
+        return 0.0
+    return min(1.0, max(0.0, mark)) if math.isfinite(mark) else 0.0
 
 
 @cache

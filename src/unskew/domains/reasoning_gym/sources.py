@@ -11,7 +11,6 @@ defaults.
 from __future__ import annotations
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -25,7 +24,7 @@ import numpy as np
 
 from unskew.core.batch import Batch
 from unskew.core.domain import Choice, Range
-from unskew.core.errors import HealthWarning, UnskewError
+from unskew.core.errors import UnskewError, warn_user
 from unskew.core.source import Source
 from unskew.domains.reasoning_gym import library
 from unskew.domains.reasoning_gym.examples import Row, as_batch, as_row
@@ -212,9 +211,7 @@ class Items:
 
 def _warn_of_order(task: str, name: str) -> None:
     if task in ORDERED_BY_HASH and os.environ.get("PYTHONHASHSEED", "random") == "random":
-        warnings.warn(
+        warn_user(
             f"{name} gives other items in every process, whatever the seed: the library orders "
-            "by Python's hash of texts; set PYTHONHASHSEED=0 before the command",
-            HealthWarning,
-            stacklevel=3,
+            "by Python's hash of texts; set PYTHONHASHSEED=0 before the command"
         )

@@ -8,7 +8,9 @@ A later value of another type is refused: the values before it were counted as n
 from __future__ import annotations
 
 import csv
+import io
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -84,9 +86,8 @@ def _header(begin: bytes, delimiter: str, path: Place) -> tuple[list[str], str]:
     if delimiter not in first:
         delimiter = next((other for other in (";", "\t") if other in first), delimiter)
     try:
-        return next(
-            csv.reader(text.lstrip("\r\n").splitlines(True), delimiter=delimiter)
-        ), delimiter
+        lines = io.StringIO(text.lstrip("\r\n"), newline="")  # splitlines ends lines at U+2028 too
+        return next(csv.reader(lines, delimiter=delimiter)), delimiter
     except (csv.Error, StopIteration) as error:
         raise UnskewError(f"{path} has no line of column names ({error}); add one") from error
 
@@ -120,7 +121,8 @@ def _typed(
     if known is None and column.type != pa.null():
         types[name] = column.type
     elif known is not None and not _agree(column.type, known):
-        row = next(i for i in range(len(texts)) if not _fits(texts.slice(i, 1), known))
+        # The first rows that do not fit together: each of two numbers may fit alone.
+        row = bisect_left(range(len(texts)), True, key=lambda i: not _fits(texts[: i + 1], known))
         raise UnskewError(
             f"{path} row {before + row + 1}: column {name!r} is {brief(texts[row].as_py())}, but "
             f"it holds {_TYPES[str(known)]} in the rows before; leave the field empty, or give a "
@@ -129,8 +131,8 @@ def _typed(
     return column
 
 
-def _fits(text: pa.Array, known: pa.DataType) -> bool:
-    return _agree(_column(text, known).type, known)
+def _fits(texts: pa.Array, known: pa.DataType) -> bool:
+    return _agree(_column(texts, known).type, known)
 
 
 def _agree(kind: pa.DataType, known: pa.DataType) -> bool:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from unskew.core.batch import Batch
 from unskew.core.errors import UnskewError, check_count
+from unskew.datasets.open import open_input, open_target
 from unskew.datasets.parts.splits import key_hashes, keys_in
-from unskew.datasets.target import open_input, open_target
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.examples import INPUTS, OUTPUTS, PROGRAM, check, world_numbers, world_rows
 from unskew.models.karel.data.tasks import Tasks, joined

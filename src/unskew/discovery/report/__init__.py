@@ -1,0 +1,1 @@
+"""Draws what was found as a page."""
