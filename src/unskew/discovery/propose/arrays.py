@@ -43,13 +43,13 @@ _FOLLOWS = ("mirrored", "upside_down", "touches_edge", "filled_shape")
 
 def arrays(field: Field, rng: np.random.Generator) -> Iterator[Made]:
     """Propose features of arrays, and the share of each kind of cell."""
-    references = shuffled(field, rng)
+    references = light = shuffled(field, rng)
     null: Null = "hill"
     if _has_structure(field, references):
-        references, null = (turned(field, rng),), "chance"
+        light, references, null = (), (turned(field, rng),), "chance"  # turning keeps the light
     yield from of_measures(field, (*_CHOSEN, "brighter_side"), references=references)
     yield from _sizes(field, rng)
-    yield from of_measures(field, _LIGHT, null="hill", references=references)
+    yield from of_measures(field, _LIGHT, null="hill", references=light)
     yield from of_measures(field, _PARTS, null=null, references=references)
     yield from of_measures(field, _FOLLOWS, null="chance", references=references)
     cells: Counter[str] = Counter()
@@ -79,7 +79,9 @@ def arrays(field: Field, rng: np.random.Generator) -> Iterator[Made]:
         }:  # a part of one choice, such as where a robot looks
             yield from _one(field, name)
             continue
-        yield from of_measure(field, "share", name, null="bell")
+        # of numbered colours, how many cells each has is held against an even draw
+        of_share: Null = "hill" if name.isdigit() and len(digits) > 1 else "bell"
+        yield from of_measure(field, "share", name, null=of_share)
         drawn = as_coded(rng.binomial(numbered, 1 / max(1, len(digits))))
         chance = (drawn,) if name in digits and len(digits) > 1 else ()
         null = "chance" if chance else "bell"

@@ -16,9 +16,9 @@ from unskew.discovery.scored import is_skewed
 # What a generator chooses, or what follows from words that it draws.
 _CHOSEN = (
     *("first_word", "second_word", "last_word", "first_token", "last_token", "first_character"),
-    *("first_operator", "last_operator", "first_number", "last_number", "longest_number"),
+    *("case", "first_operator", "last_operator", "first_number", "last_number", "longest_number"),
 )
-_FORMS = ("case", "script", "lines", "blank_lines", "indentation")
+_FORMS = ("script", "lines", "blank_lines", "indentation")
 # Lengths, which are sums of many parts.
 _SUMS = ("words", "brackets", "depth", "operators", "numbers")
 _DERIVED = (
