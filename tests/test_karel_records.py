@@ -498,7 +498,7 @@ def test_files_of_others_are_converted(tmp_path):
         ([{"a": 1}] * 4096 + [{"a": "x"}], "o.parquet", "from row 4097 on"),
         ([{"a": 1}] * 4096 + [{"b": 1}], "o.parquet", "not the same in all rows"),
         ([], "o.parquet", "no examples"),
-        ([1], "o.csv", "allowed are .parquet, .jsonl"),
+        ([1], "o.txt", "allowed are .parquet, .jsonl"),
     ],
 )
 def test_what_cannot_be_converted_is_said_and_nothing_written(tmp_path, rows, name, message):
