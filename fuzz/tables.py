@@ -19,8 +19,8 @@ from unskew import audit, resample
 from unskew.core.domain import example_data, example_text
 from unskew.core.errors import UnskewError
 from unskew.datasets.convert import convert
-from unskew.datasets.parts.splits import key_hashes
 from unskew.datasets.open import open_target
+from unskew.datasets.parts.splits import key_hashes
 from unskew.datasets.target import column_names
 from unskew.domains.karel import DOMAIN
 from unskew.domains.karel.formats.records import numbered_record
