@@ -76,8 +76,8 @@ def curve(cells: Cells, targets: Sequence[Shares], prices: Sequence[float] = PRI
     fits: list[Raked] = []
     for price in sorted(prices):
         fit = rake(cells, targets, price, tolerance=ROUGHLY)
-        dearer = not fits or fit.draws > fits[-1].draws * _SAME
-        if not dearer or (fits and fit.distance >= fits[-1].distance):
+        costs_more = not fits or fit.draws > fits[-1].draws * _SAME
+        if not costs_more or (fits and fit.distance >= fits[-1].distance):
             break
         fits.append(fit)
     return fits
